@@ -13,7 +13,6 @@
 
 mod connections;
 pub mod gate;
-mod holdings;
 pub mod picture;
 pub mod server;
 pub mod session;

@@ -233,8 +233,8 @@ impl LiveArguments {
         registry: &Registry,
         scene: &LiveScene,
     ) -> Result<Option<LiveResult>, Failure> {
-        let (pace, around) = (Some(session.begin(scene)), Some(session.around()));
-        let options = Options { pace, around, ..Options::default() };
+        let pace = Some(session.begin(scene));
+        let options = Options { pace, ..Options::default() };
         let prepared = scene.prepared.clone();
         // Use a new hidden folder for each scene: dropping it removes the files of a scene that was
         // given up.

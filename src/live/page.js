@@ -261,7 +261,8 @@ function box_of({ node, slot }) {
 
 // Returns the slot at a position; for a node that is a cell, its first held slot.
 function slot_at(event) {
-  const box = $("map").getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  // Browsers give whole pixels for clicks and fractions for movements: on a border both must name one slot.
+  const box = $("map").getBoundingClientRect(), x = Math.floor(event.clientX) - box.left, y = Math.floor(event.clientY) - box.top;
   const { cell, wide, high, places } = the_plan;
   const node = places.findIndex(([left, top]) => x >= left && x < left + wide && y >= top && y < top + high);
   if (node < 0) return null;

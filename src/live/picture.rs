@@ -21,6 +21,7 @@ use crate::mapred::{
     Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WorldFact,
 };
 use crate::record::{BookedJob, RunBooks};
+use crate::runtime::HoldingsSource;
 use crate::units::{SimSpan, SimTime};
 
 /// A free slot, in a frame.
@@ -50,7 +51,7 @@ pub struct LivePicture {
     live: Vec<JobId>,
     /// The jobs that ended most recently.
     over: VecDeque<JobId>,
-    /// The slots and shares of pools, as the policy last computed them.
+    /// The slots and shares of pools, as the policy said when it was last asked.
     weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
     said: VecDeque<PictureRemark>,
     beats: u64,
@@ -377,9 +378,8 @@ impl LivePicture {
             }
             Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
-                // The next policy has pools of its own, or none: drop the shares of the last
-                // policy.
-                self.weighed.clear();
+                // The next policy has pools of its own, or none.
+                self.forget_shares();
                 self.say(at, RemarkKind::Policy(self.policy()));
             }
             _ => {}
@@ -412,13 +412,19 @@ impl LivePicture {
         }
     }
 
-    /// Notes the slots that a pool holds, and its share.
-    pub fn weigh(&mut self, pool: &str, kind: SlotKind, holding: SlotStanding) {
-        match self.weighed.get_mut(pool) {
-            // Look the pool up first: `entry` would copy its name for each picture.
-            Some(weighed) => weighed[kind] = Some(holding),
-            None => self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding),
+    /// Asks the policy for the shares of all pools at an instant; forgets the shares before.
+    pub fn weigh(&mut self, now: SimTime, policy: &dyn HoldingsSource) {
+        self.weighed.clear();
+        for kind in SlotKind::BOTH {
+            policy.holdings(now, kind, &mut |pool, holding| {
+                self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding);
+            });
         }
+    }
+
+    /// Forgets the shares of the pools.
+    pub fn forget_shares(&mut self) {
+        self.weighed.clear();
     }
 
     fn count_done(&mut self, attempt: AttemptId, change: i32) {
@@ -657,6 +663,17 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         (LivePicture::new(&prepared.topology, policies), prepared)
     }
 
+    /// A policy whose pool `p` holds map slots.
+    struct OnePool(SlotStanding);
+
+    impl HoldingsSource for OnePool {
+        fn holdings(&self, _: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
+            if kind == SlotKind::Map {
+                say("p", self.0);
+            }
+        }
+    }
+
     fn map(index: u32) -> AttemptId {
         TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
     }
@@ -768,9 +785,8 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
         assert_eq!((pool.share, pool.min_share), ([None, None], [None, None]));
         let share = Some(SlotShare::of(2.5));
         picture.weigh(
-            "p",
-            SlotKind::Map,
-            SlotStanding { share, min_share: 1, ..SlotStanding::of(2) },
+            SimTime::ZERO,
+            &OnePool(SlotStanding { share, min_share: 1, ..SlotStanding::of(2) }),
         );
         let pool = &picture.frame().pools[0];
         assert_eq!((pool.share, pool.min_share), ([Some(2.5), None], [Some(1), None]));

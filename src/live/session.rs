@@ -25,14 +25,13 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
-use super::holdings::AskedPolicy;
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
 use super::user_action::{TimedAction, UserAction, before, with};
 use super::what_if::{WhatIfRow, WhatIfs};
-use crate::emulation::{Prepared, WrapPolicy};
+use crate::emulation::Prepared;
 use crate::mapred::Event;
 use crate::record::RunPast;
-use crate::runtime::ClockPace;
+use crate::runtime::{ClockPace, HoldingsSource};
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
@@ -155,7 +154,6 @@ struct SessionState {
     phase: SessionPhase,
     scene: u64,
     number: u64,
-    wants_holdings: bool,
     log: Vec<LogLine>,
     outlooks: WhatIfs,
     /// The warnings that the user has seen.
@@ -209,7 +207,6 @@ impl Session {
             phase: SessionPhase::Paused,
             scene: 0,
             number: 0,
-            wants_holdings: true,
             log: Vec::new(),
             outlooks: WhatIfs::default(),
             warned: warnings,
@@ -249,20 +246,6 @@ impl Session {
         Box::new(SceneWatcher { session: self.clone(), shown: self.began })
     }
 
-    /// Returns a wrapper for the policies of the runs, so that the picture gets their shares.
-    pub fn around(self: &Arc<Self>) -> WrapPolicy {
-        let session = self.clone();
-        Box::new(move |policy| Box::new(AskedPolicy { policy, session: session.clone() }))
-    }
-
-    /// Lets a policy report its pools to the picture, once after each picture.
-    pub(super) fn weigh(&self, tell: impl FnOnce(&mut LivePicture)) {
-        let mut state = self.state.lock();
-        if mem::take(&mut state.wants_holdings) {
-            tell(&mut state.picture);
-        }
-    }
-
     /// Notes that the run has ended by itself. Waits until the user goes back in time or takes an
     /// action, and returns the scene to play next; `None` when the session ends.
     pub fn end(&self, words: &str) -> Option<LiveScene> {
@@ -273,6 +256,8 @@ impl Session {
         }
         state.gate.end();
         state.log(words.to_owned());
+        // The shares are those of an earlier instant, and there is no policy to ask any more.
+        state.picture.forget_shares();
         // The run may end before the instant up to which it repeats the past: compare the events so
         // far.
         if !state.takes_back() {
@@ -613,8 +598,6 @@ impl Session {
     /// Makes a picture of the current state and sends it to all browsers.
     fn show(&self, state: &mut SessionState) {
         state.number += 1;
-        // The policy reports its shares at its next offer; the next picture shows them.
-        state.wants_holdings = true;
         let sent = SentPicture {
             number: state.number,
             phase: state.phase,
@@ -638,6 +621,11 @@ impl SessionState {
         if 2 * LOG < self.log.len() {
             self.log.drain(..LOG);
         }
+    }
+
+    /// Notes the shares of the present instant.
+    fn weigh(&mut self, policy: &dyn HoldingsSource) {
+        self.picture.weigh(self.gate.now(), policy);
     }
 
     /// Logs warnings that the user has not seen.
@@ -710,12 +698,13 @@ struct SceneWatcher {
 
 impl SceneWatcher {
     /// Makes a picture if the last one is too old.
-    fn show(&mut self, state: &mut SessionState, wall: Instant) {
+    fn show(&mut self, state: &mut SessionState, wall: Instant, policy: &dyn HoldingsSource) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
             // Add a whole period, so that pictures keep their rate; but after a long pause make one
             // picture, not all the missed ones.
             let missed = wall.checked_sub(PICTURE).unwrap_or(wall);
             self.shown = missed.max(self.shown + PICTURE);
+            state.weigh(policy);
             self.session.show(state);
         }
     }
@@ -737,7 +726,7 @@ impl ClockPace for SceneWatcher {
         }
     }
 
-    fn wait(&mut self, at: SimTime) -> bool {
+    fn wait(&mut self, at: SimTime, policy: &dyn HoldingsSource) -> bool {
         // `self.show` borrows all of `self` below, so lock through another handle.
         let session = self.session.clone();
         let mut state = session.state.lock();
@@ -745,12 +734,12 @@ impl ClockPace for SceneWatcher {
             let wall = now();
             match state.gate.ask(at, wall.saturating_duration_since(session.began)) {
                 GateTurn::Go => {
-                    self.show(&mut state, wall);
+                    self.show(&mut state, wall, policy);
                     return true;
                 }
                 GateTurn::Leave => return false,
                 GateTurn::Wait(wait) => {
-                    self.show(&mut state, wall);
+                    self.show(&mut state, wall, policy);
                     // Wake for the next picture at the latest: the time on the page advances even
                     // if the next message is far off.
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
@@ -760,6 +749,8 @@ impl ClockPace for SceneWatcher {
                     if state.takes_back() {
                         continue;
                     }
+                    // Other threads make pictures during the pause, and cannot ask the policy.
+                    state.weigh(policy);
                     session.settle(&mut state, SessionPhase::Paused);
                     // Set no phase in this loop: an action in preparation has set its own.
                     while state.gate.stands() {
@@ -791,8 +782,9 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::cluster::SlotKind;
     use crate::emulation::{EmulationError, Options};
-    use crate::mapred::{Fact, JobFact, JobId};
+    use crate::mapred::{Fact, JobFact, JobId, SlotStanding};
     use crate::scenario;
 
     const TWO_JOBS: &str = "
@@ -886,6 +878,13 @@ workload:
         }
     }
 
+    /// A policy without pools.
+    struct NoPools;
+
+    impl HoldingsSource for NoPools {
+        fn holdings(&self, _: SimTime, _: SlotKind, _: &mut dyn FnMut(&str, SlotStanding)) {}
+    }
+
     /// A session whose runs are never executed.
     fn idle() -> Arc<Session> {
         Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
@@ -915,13 +914,50 @@ workload:
         assert_eq!(session.pause(), closed);
     }
 
+    /// Two pools, each with more maps than the six slots: all slots are due to the first until the
+    /// second comes, then half. All slots are full from 5 s to 20 s, so that nobody asks the policy
+    /// for a task.
+    #[test]
+    fn shares_are_those_of_the_instant_shown_after_a_jump_and_a_step() {
+        let played = Played::new(
+            "
+name: two
+cluster: {nodes: 3}
+hadoop: {heartbeat: 3s, setup_cleanup: false}
+scheduler: fair
+workload:
+  jobs:
+    - {name: a, maps: 20, map_time: 20s, pool: a}
+    - {name: b, maps: 20, map_time: 20s, pool: b, submit: 10s}
+",
+        );
+        let shares = || {
+            let pools = played.0.state.lock().picture.frame().pools;
+            pools.iter().map(|pool| pool.share[0]).collect::<Vec<_>>()
+        };
+        played.stands(1);
+        played.goes(1, secs(9));
+        assert_eq!(shares(), [Some(6.0)]);
+        played.goes(1, secs(14));
+        assert_eq!(shares(), [Some(3.0); 2]);
+        played.0.go(secs(9)).unwrap();
+        assert_eq!(played.stands(2), (SessionPhase::Paused, secs(9)));
+        assert_eq!(shares(), [Some(6.0)]);
+        played.0.step(LiveStep::Decision).unwrap();
+        while played.0.state.lock().gate.now() <= secs(9) {
+            thread::yield_now();
+        }
+        played.stands(2);
+        assert_eq!(shares(), [Some(3.0); 2]);
+    }
+
     #[test]
     fn who_leaves_between_two_runs_has_left() {
         let session = idle();
         let scene = session.scene();
         session.leave();
         let mut hand = session.begin(&scene);
-        assert!(!hand.wait(SimTime::ZERO));
+        assert!(!hand.wait(SimTime::ZERO, &NoPools));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn run_bare(mut play: RunPlan) -> (RunStats, Ending) {
     let played = caught(|| {
         loop {
             let mut agenda = drive.agenda.borrow_mut();
-            let Some(mail) = agenda.next() else { break };
+            let Some(mail) = agenda.next(&seats.job_tracker) else { break };
             let at = agenda.now();
             // The borrow must end before the core's letters are added to the agenda.
             drop(agenda);

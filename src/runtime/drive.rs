@@ -6,6 +6,7 @@
 //! from the [`Agenda`]. Everything else is here and the same for all drives.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
-use super::{ClockPace, Ending, EventSink, RunCores, RunPlan, RunStats};
+use super::{ClockPace, Ending, EventSink, HoldingsSource, RunCores, RunPlan, RunStats};
 use mumakil_base::panics;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Core, Event, Fact, IdleState, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
-    StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
-    ToTracker, TrackerFact, TrackerId,
+    SlotKind, SlotStanding, StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker,
+    ToMapOutputs, ToNameNode, ToTracker, TrackerFact, TrackerId,
 };
 
 /// The number of messages between two looks at the wall clock, if the run has a limit of real time.
@@ -143,6 +144,12 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
+impl HoldingsSource for RefCell<SeatedCore<ToJobTracker>> {
+    fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
+        self.borrow().core.holdings(now, kind, say);
+    }
+}
+
 /// Lets a core work; if it panics, the error says how the panic ends the run. A core that has
 /// panicked must not be called again: it has stopped half-way.
 pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
@@ -248,8 +255,8 @@ impl Agenda {
 
     /// Takes the next message and advances time to it; [`step`](Self::step) counts the message. If
     /// no message is due by the end, this ends the run. So a drive may call it only when all its
-    /// cores are idle.
-    pub(super) fn next(&mut self) -> Option<Mail> {
+    /// cores are idle: a person who watches the run may then look into `job_tracker`.
+    pub(super) fn next(&mut self, job_tracker: &RefCell<SeatedCore<ToJobTracker>>) -> Option<Mail> {
         if self.ending.is_some() {
             return None;
         }
@@ -264,7 +271,7 @@ impl Agenda {
             return None;
         }
         if let Some(pace) = &mut self.witness.pace
-            && !pace.wait(at)
+            && !pace.wait(at, job_tracker)
         {
             self.end(Ending::GivenUp);
             return None;

@@ -59,7 +59,7 @@ impl VirtualClock {
         let seats = self.seats.get().expect("the cores get their seats before the first message");
         loop {
             let mut agenda = self.agenda.borrow_mut();
-            let (next, at) = (agenda.next(), agenda.now());
+            let (next, at) = (agenda.next(&seats.job_tracker.body), agenda.now());
             // The borrow must end before the message is delivered, since a core then adds to the
             // agenda.
             drop(agenda);

@@ -4,7 +4,7 @@
 //! still for as long as the watcher likes, and no core notices: results do not depend on the pace.
 
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Event;
+use mumakil_core::mapred::{Event, SlotKind, SlotStanding};
 
 /// Decides when a run on the virtual clock may move on.
 pub trait ClockPace: Send {
@@ -12,6 +12,13 @@ pub trait ClockPace: Send {
     fn see(&mut self, events: &[Event]);
 
     /// Waits until the next message, which is due at `at`, may be delivered; returns whether the
-    /// run goes on: `false` cancels it.
-    fn wait(&mut self, at: SimTime) -> bool;
+    /// run goes on: `false` cancels it. Meanwhile the policy may be asked for its pools.
+    fn wait(&mut self, at: SimTime, policy: &dyn HoldingsSource) -> bool;
+}
+
+/// A policy that can be asked for its pools, between two messages.
+pub trait HoldingsSource {
+    /// Lists the [holdings](mumakil_core::mapred::Scheduler::holdings) of the policy's pools at an
+    /// instant.
+    fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding));
 }

@@ -145,6 +145,47 @@ assert.equal(digest(said.join("\n")), digest(again));
 step(`the session's scenario has its digest: ${digest(again)}`);
 assert.deepEqual(errors.filter((text) => !/ERR_|Failed to fetch/.test(text)), []);
 
+// Shares that a jump and a step show, beside those of a page that has come there another way.
+{
+  const { server, lines } = serve("quickstart", "--set", "scheduler=fair");
+  const [address] = await once(lines, "line");
+  const page = await (await browser.newContext({ viewport: { width: 1400, height: 1000 } })).newPage();
+  await page.goto(address);
+  const shares = () => page.evaluate(() => picture.pools.map((pool) => [pool.name, pool.share[0]]));
+  const shown = () => page.$$eval("#pools tbody tr", (rows) => rows.map((row) => [row.cells[0], row.cells[3]].map((cell) => cell.textContent)));
+  async function go(at, clock) {
+    await page.fill("#at", at);
+    await page.click("#go button");
+    await page.waitForFunction((clock) => document.getElementById("now").textContent === clock, clock);
+    await phase(page, "paused");
+  }
+  await go("1min 30s", "0:01:30.000");
+  await go("2min 45s", "0:02:45.000");
+  assert.deepEqual(await shown(), [["ann", "1"], ["bob", "19.5"], ["carl", "19.5"]]);
+  // A step to a decision behind the jump: the pools are asked again, and a jump to its instant says the same.
+  await page.click("text=Next decision");
+  await page.waitForFunction(() => document.getElementById("now").textContent !== "0:02:45.000");
+  await phase(page, "paused");
+  const [stepped, instant] = [await shares(), await page.evaluate(() => picture.now_us)];
+  await go("1min", "0:01:00.000");
+  await go(`${instant}us`, await page.evaluate((us) => clock(us), instant));
+  assert.deepEqual(await shares(), stepped);
+  step("shares are those of the instant, after a jump and a step");
+
+  // A movement may be a fraction of a pixel beside the click.
+  const border = await page.evaluate(() => {
+    const [x, y, , h] = box_of({ node: 0, slot: 0 }), place = document.getElementById("map").getBoundingClientRect();
+    return Array.from({ length: 40 }, (_, tenth) => {
+      const at = { clientX: Math.floor(place.left + x + 2), clientY: Math.floor(place.top + y + h) + tenth / 10 - 1 };
+      return [slot_at(at), slot_at({ ...at, clientY: Math.floor(at.clientY) })];
+    });
+  });
+  border.forEach(([hover, click]) => assert.deepEqual(hover, click));
+  step("hover and click name one slot on a border");
+  server.kill("SIGTERM");
+  await page.close();
+}
+
 // How fast, and how much memory, if asked.
 for (const nodes of (process.env.MUMAKIL_LIVE_NODES || "").split(" ").filter(Boolean)) {
   const load = "workload={jobs: [{name: load, maps: 200000, map_time: 20s, reduces: 20, reduce_time: 20s}]}";

@@ -116,8 +116,8 @@ impl ServedSession {
 fn play(session: &Arc<Session>, registry: &Registry) {
     let mut scene = session.scene();
     loop {
-        let (pace, around) = (Some(session.begin(&scene)), Some(session.around()));
-        let options = Options { pace, around, ..Options::default() };
+        let pace = Some(session.begin(&scene));
+        let options = Options { pace, ..Options::default() };
         let next = match scene.prepared.emulate(registry, options) {
             Err(EmulationError::GivenUp) => session.given_up(),
             Ok(_) => session.end("the run is over"),

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::cluster::{Hdfs, JobTrackerSpec, Topology, TrackerId};
+use crate::cluster::{Hdfs, JobTrackerSpec, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Event, Fact, Incident, JobFact, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
@@ -33,7 +33,7 @@ use crate::mapred::job::{Job, JobChange, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
-use crate::mapred::reason::Reason;
+use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
 use crate::mapred::scheduler::{Orders, PolicyReload, Scheduler, View};
 use crate::mapred::speculation::Speculation;
@@ -593,6 +593,11 @@ impl Core for JobTracker {
         if cfg!(debug_assertions) {
             self.assert_sound(now, &out.events);
         }
+    }
+
+    fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
+        let view = View { now, heard: None, ledger: &self.ledger };
+        self.scheduler.holdings(&view, kind, say);
     }
 }
 

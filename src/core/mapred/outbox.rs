@@ -6,8 +6,10 @@
 
 use std::collections::VecDeque;
 
+use crate::cluster::SlotKind;
 use crate::mapred::event::{Event, Fact};
 use crate::mapred::message::{Mail, Message};
+use crate::mapred::reason::SlotStanding;
 use crate::mapred::stall::Stall;
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -18,6 +20,10 @@ pub trait Core: Send {
 
     /// Handles a message at the outbox's instant; answers, timers and events go into the outbox.
     fn handle(&mut self, msg: &Self::Msg, out: &mut Outbox);
+
+    /// Lists the [holdings](super::Scheduler::holdings) of the policy's pools at an instant, between
+    /// two messages. Only the JobTracker has a policy.
+    fn holdings(&self, _now: SimTime, _kind: SlotKind, _say: &mut dyn FnMut(&str, SlotStanding)) {}
 }
 
 /// The letters and events of a core, and whether the run is over.
