@@ -50,8 +50,9 @@ fn ratios_beside_one() {
             told: format!("{value} times"),
         })
     };
-    let series = |name: &str, ratios: [(f64, f64); 4]| RatioSeries {
+    let series = |name: &str, look, ratios: [(f64, f64); 4]| RatioSeries {
         name: name.to_owned(),
+        look: SeriesLook(look),
         ratios: ratios.map(ratio).into(),
     };
     let chart = Ratios {
@@ -60,8 +61,8 @@ fn ratios_beside_one() {
         x: "nodes".to_owned(),
         groups: ["10", "20", "50", "100"].map(str::to_owned).into(),
         series: vec![
-            series("fair / fifo", [(0.7, 1.1), (0.8, 1.1), (0.9, 1.2), (1.0, 1.05)]),
-            series("hfsp / fifo", [(0.5, 1.1), (0.6, 1.05), (0.8, 1.3), (1.1, 1.05)]),
+            series("fair / fifo", 1, [(0.7, 1.1), (0.8, 1.1), (0.9, 1.2), (1.0, 1.05)]),
+            series("hfsp / fifo", 2, [(0.5, 1.1), (0.6, 1.05), (0.8, 1.3), (1.1, 1.05)]),
         ],
         band: "95 % confidence, paired by seed, each by itself".to_owned(),
     };

@@ -64,6 +64,42 @@ fn study(room: &Room, arguments: &str) {
     room.mumakil(&format!("study study.yaml --quiet {arguments}")).assert().success();
 }
 
+/// Returns the colour and the marker of a series in the legend of a chart.
+fn look<'s>(chart: &'s str, series: &str) -> (&'s str, &'s str) {
+    let (before, _) = chart.split_once(&format!(">{series}</text>")).expect(series);
+    let last = |attribute: &str| {
+        let (_, rest) = before.rsplit_once(attribute).unwrap();
+        rest.split_once('"').unwrap().0
+    };
+    (last("class=\"c-"), last(" d=\""))
+}
+
+#[test]
+fn a_policy_has_one_colour_and_one_marker_on_all_charts_of_a_study() {
+    let room = Room::new();
+    room.write(
+        "colours.yaml",
+        "
+name: colours
+workload:
+  jobs: [{name: a, count: 10, every: 20s, maps: 12, map_time: 10s}]
+sweep: {cluster.nodes: [2, 3], scheduler: [fifo, fair, hfsp], seeds: 2}
+compare: scheduler
+metrics: [mean(sojourn)]
+charts:
+  - {line: mean(sojourn), over: nodes, by: scheduler}
+  - {ratio: mean(sojourn), over: nodes}
+",
+    );
+    room.mumakil("study colours.yaml --out out --quiet").assert().success();
+    let [lines, ratios] = ["01.svg", "02.svg"]
+        .map(|name| fs::read_to_string(room.path("out/charts").join(name)).unwrap());
+    for policy in ["fair", "hfsp"] {
+        assert_eq!(look(&lines, policy), look(&ratios, &format!("{policy} / fifo")));
+    }
+    assert_ne!(look(&lines, "fair"), look(&lines, "hfsp"));
+}
+
 #[test]
 fn the_results_are_the_same_whatever_the_workers_and_the_drive() {
     let room = Room::new();

@@ -65,11 +65,16 @@ def loads(frames):
 
 
 def draws():
+    from matplotlib.colors import to_hex
+
     run, study = mumakil.load_run(RUN), mumakil.load_study(STUDY)
     [axes] = mumakil.cdf(run).axes
     assert "(s)" in axes.get_xlabel() and axes.lines[0].get_ydata()[-1] == 1
     [axes] = mumakil.slots(run).axes
     assert len(axes.collections) == 2, "a layer for each pool"
+    # The first pool of the jobs has the first colour, as in reports, although the other has more slots.
+    colours = {layer.get_label(): to_hex(layer.get_facecolor()[0]) for layer in axes.collections}
+    assert list(colours.items()) == list(zip(["007", "12"], mumakil.COLOURS)), colours
     # All four maps read on their own node.
     [axes] = mumakil.locality(run).axes
     assert [round(bar.get_height(), 6) for bar in axes.patches] == [1, 1, 0, 0, 0, 0]
@@ -78,6 +83,8 @@ def draws():
     [axes] = mumakil.gantt(run).axes
     [bars] = axes.collections
     assert len(bars.get_paths()) == len(run.tasks)
+    patches = axes.get_legend().get_patches()
+    assert {patch.get_label(): to_hex(patch.get_facecolor()) for patch in patches} == colours
     [axes] = mumakil.policies(study).axes
     fifo = [row[1:] for row in mumakil._rows(study.cells, "scheduler", "cluster.nodes", "mean(sojourn) mean [s]")
             if row[0] == "fifo"]

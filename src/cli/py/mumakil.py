@@ -23,6 +23,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import re
 import shutil
@@ -380,35 +381,25 @@ def cdf(runs: Run | Mapping[str, Run]) -> Figure:
 
 
 def slots(run: Run, kind: Literal["map", "reduce"] = "map") -> Figure:
-    """Draws who held the slots of a kind over time: a layer for each pool, user, job or class, the largest
-    first."""
+    """Draws who held the slots of a kind over time: a layer for each pool, user, job or class."""
     figure, axes = _figure(f"Slots for {kind}s", "Time (s)", "Slots held")
     end = run.summary["virtual_s"]
-    parties = _parties(run)
-    # The changes in the number of slots, by party and instant; the slots that each job holds; and
-    # slots times seconds.
+    parties, looks = _parties(run)
+    # The changes in the number of slots, by party and instant, and the slots that each job holds.
     changes: dict[str, dict[float, int]] = {}
     held: dict[int, int] = {}
-    area: dict[str, float] = {}
     for time, of, job, number in _rows(run.timeline, "time_s", "kind", "job", "slots"):
         change = number - held.get(job, 0)
         if of == kind and change:
             held[job] = number
-            party = parties[job]
-            instants = changes.setdefault(party, {})
+            instants = changes.setdefault(parties[job], {})
             instants[time] = instants.get(time, 0) + change
-            area[party] = area.get(party, 0) + change * (end - time)
-    names = _largest(area)
     across = sorted({0.0, end, *(time for instants in changes.values() for time in instants)})
-    layers = {name: [0] * len(across) for name in names.values()}
-    for party, instants in changes.items():
-        now, layer = 0, layers[names[party]]
-        for place, time in enumerate(across):
-            now += instants.get(time, 0)
-            layer[place] += now
-    looks = [COLOURS[place % len(COLOURS)] for place in range(len(layers))]
+    drawn = [name for name in looks if name in changes]
+    layers = {name: list(itertools.accumulate(changes[name].get(time, 0) for time in across)) for name in drawn}
     if layers:
-        axes.stackplot(across, *layers.values(), labels=layers, colors=looks, step="post", lw=0)
+        colours = [looks[name] for name in layers]
+        axes.stackplot(across, *layers.values(), labels=layers, colors=colours, step="post", lw=0)
     total = run.summary[f"{kind}_slots"]
     axes.axhline(total, color="black", ls=":", label=f"all slots ({total:,})")
     axes.set(xlim=(0, end), ylim=(0, total * 1.05 or 1))
@@ -464,16 +455,11 @@ def gantt(run: Run) -> Figure:
 
     figure, axes = _figure("Attempts on nodes", "Time (s)", "Node")
     end = run.summary["virtual_s"]
-    parties = _parties(run)
+    parties, looks = _parties(run)
     rows = _rows(run.tasks, "node", "start_s", "finish_s", "job", "outcome")
     # Lost output has a row of its own, without a start.
     attempts = [(*row[:2], end if row[2] is None else row[2], *row[3:]) for row in rows if row[1] is not None]
     attempts.sort(key=lambda attempt: attempt[1:3])
-    area: dict[str, float] = {}
-    for _, start, finish, job, _ in attempts:
-        area[parties[job]] = area.get(parties[job], 0) + finish - start
-    names = _largest(area)
-    looks = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(dict.fromkeys(names.values()))}
     # Put each attempt into the first free lane of its node; a lane's number is when it becomes
     # free.
     lanes: dict[str, list[float]] = {node: [] for node in sorted({row[0] for row in attempts}, key=_natural)}
@@ -482,7 +468,7 @@ def gantt(run: Run) -> Figure:
         free = lanes[node]
         lane = next((place for place, until in enumerate(free) if until <= start), len(free))
         free[lane : lane + 1] = [finish]
-        colour = looks[names[parties[job]]]
+        colour = looks[parties[job]]
         shade = "#000000" if outcome == "failed" else colour + "55" if outcome == "killed" else colour
         bars.append((node, lane, start, finish, shade))
     feet: dict[str, int] = {}
@@ -502,7 +488,8 @@ def gantt(run: Run) -> Figure:
     axes.set_yticks([feet[node] + len(lanes[node]) / 2 for node in some], some, fontsize=7)
     axes.set(xlim=(0, end), ylim=(height or 1, 0))
     axes.grid(False, axis="y")
-    patches = [Patch(color=colour, label=name) for name, colour in looks.items()]
+    ran = {parties[job] for _, _, _, job, _ in attempts}
+    patches = [Patch(color=colour, label=name) for name, colour in looks.items() if name in ran]
     axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
@@ -601,13 +588,24 @@ def _logarithmic(axes: Any, name: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _parties(run: Run) -> dict[int, str]:
-    """Returns the name by which each job is coloured: its pool; its user if all jobs are in one pool; its name if
-    there is also only one user, or its class if there are more names than colours. Reports do the same."""
-    jobs = list(_rows(run.jobs, "job", "pool", "user", "name", "class"))
+def _parties(run: Run) -> tuple[dict[int, str], dict[str, str]]:
+    """Returns the name by which each job is coloured, and the colour of each name, in the order of legends. The name
+    is the job's pool; its user if all jobs are in one pool; its own name if there is also only one user, or its class
+    if there are more names than colours. Reports have the same names and colours."""
+    jobs = list(_rows(run.jobs, "job", "pool", "user", "name", "class", "maps", "reduces"))
     columns: list[Any] = [{row[place] for row in jobs} for place in range(5)]
     place = 1 if 1 < len(columns[1]) else 2 if 1 < len(columns[2]) else 3 if len(columns[3]) <= len(COLOURS) else 4
-    return {row[0]: row[place] or "unnamed" for row in jobs}
+    names = {row[0]: row[place] or "unnamed" for row in jobs}
+    tasks: dict[str, int] = {}
+    for row in jobs:
+        tasks[names[row[0]]] = tasks.get(names[row[0]], 0) + row[5] + row[6]
+    order = list(tasks)
+    if len(COLOURS) < len(order):
+        # The names with the most tasks get colours; the others share the last one.
+        order.sort(key=lambda name: -tasks[name])
+        order[len(COLOURS) - 1 :] = [OTHERS]
+    looks = dict(zip(order, COLOURS, strict=False))
+    return {job: name if name in looks else OTHERS for job, name in names.items()}, looks
 
 
 def _rows(frame: Frame, *columns: str) -> Iterable[tuple[Any, ...]]:
@@ -626,13 +624,6 @@ def _look(place: int) -> dict[str, Any]:
 
 def _size(maps: int) -> str:
     return next(name for most, name in SIZES if maps <= most)
-
-
-def _largest(area: Mapping[str, float]) -> dict[str, str]:
-    """Returns the label of each name: the name itself if it has a colour, else that of all others."""
-    order = sorted(area, key=lambda name: (-area[name], name))
-    most = len(COLOURS) if len(order) <= len(COLOURS) else len(COLOURS) - 1
-    return {name: name if place < most else OTHERS for place, name in enumerate(order)}
 
 
 def _natural(name: str) -> tuple[Any, ...]:

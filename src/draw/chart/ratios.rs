@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::category::Groups;
 use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
-use super::palette::{colour, marker};
+use super::palette::{SeriesLook, colour, marker};
 use super::scale::{AxisScale, ChartAxis, Extent, is_number};
 use super::text::{Coordinate, tip};
 use super::unit::AxisUnit;
@@ -36,6 +36,8 @@ pub struct Ratios {
 pub struct RatioSeries {
     /// Its name, such as `hfsp / fair`.
     pub name: String,
+    /// Its look, which may be that of a series on other charts.
+    pub look: SeriesLook,
     /// Its ratio in each group; `None` for a group without a ratio.
     pub ratios: Vec<Option<Ratio>>,
 }
@@ -104,14 +106,14 @@ impl Ratios {
     /// there are any.
     fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<LegendKey> {
         let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
-        let pairs = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
-        let pair = |(number, series): (usize, &RatioSeries)| {
+        let pairs = self.series.iter().filter(|series| !series.name.is_empty());
+        let pair = |RatioSeries { name, look, .. }: &RatioSeries| {
             let sign = html! {
-                g class=(colour(number)) {
-                    (band(true)) g class="mark" { (marker(number, 14.0, 0.0)) }
+                g class=(colour(look.0)) {
+                    (band(true)) g class="mark" { (marker(look.0, 14.0, 0.0)) }
                 }
             };
-            LegendKey::sign(&series.name, sign)
+            LegendKey::sign(name, sign)
         };
         let undecided = marks.iter().any(|(.., ratio)| !ratio.decided).then(|| {
             let sign =
@@ -136,12 +138,13 @@ impl Ratios {
         let sides = (middle - wide / 2.0, middle + wide / 2.0);
         let at = |value: f64| area.y(y.place(value));
         let band = sane(ratio).map(|(low, high)| (at(high), at(low)));
+        let SeriesLook(look) = self.series[series].look;
         html! {
-            g class=(colour(series)) {
+            g class=(colour(look)) {
                 (tip(&self.told(group, series, ratio)))
                 @if let Some(ends) = band { (stroke_of(sides, ends, ratio.decided)) }
                 @if ratio.decided {
-                    g class="mark" { (marker(series, middle, at(ratio.value))) }
+                    g class="mark" { (marker(look, middle, at(ratio.value))) }
                 } @else {
                     path class="line"
                         d={ "M" (Coordinate(sides.0)) " " (Coordinate(at(ratio.value))) "H" (Coordinate(sides.1)) } {}
@@ -181,7 +184,11 @@ mod tests {
             y: "Ratio of makespan".to_owned(),
             x: "nodes".to_owned(),
             groups: ["5", "10"].map(str::to_owned).into(),
-            series: vec![RatioSeries { name: "hfsp / fair".to_owned(), ratios }],
+            series: vec![RatioSeries {
+                name: "hfsp / fair".to_owned(),
+                look: SeriesLook(2),
+                ratios,
+            }],
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()

@@ -169,8 +169,9 @@ prop_compose! {
         ), 0..12),
     ) -> Drawing {
         let ratio = |(value, band, decided, told)| Ratio { value, band, decided, told };
-        let series = series.into_iter().map(|(name, ratios)| RatioSeries {
+        let series = series.into_iter().zip(0..).map(|((name, ratios), look)| RatioSeries {
             name,
+            look: SeriesLook(look),
             ratios: ratios.into_iter().map(|one: Option<_>| one.map(ratio)).collect(),
         });
         Ratios { caption, y, x, groups, series: series.collect(), band }.draw()

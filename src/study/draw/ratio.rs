@@ -6,7 +6,7 @@ use super::canvas::{BAND, Canvas};
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
 use crate::conclude::paired::{Pair, family};
 use mumakil_base::statistics::{Band, Estimate};
-use mumakil_draw::chart::{Ratio, RatioSeries, Ratios};
+use mumakil_draw::chart::{Ratio, RatioSeries, Ratios, SeriesLook};
 use mumakil_results::tables::ReadError;
 
 pub(super) struct RatioChart<'c>(pub(super) &'c str);
@@ -65,16 +65,18 @@ impl ChartKind for RatioChart<'_> {
             format!("{} / {}", values[*other].label, values[*base].label)
         };
         let (groups, series): (Vec<String>, Vec<RatioSeries>) = if canvas.over.is_some() {
-            let series = |places: &(usize, usize)| RatioSeries {
+            let looks = looks(&pairs, values.len());
+            let series = |(places, look): (&(usize, usize), SeriesLook)| RatioSeries {
                 name: name(places),
+                look,
                 ratios: found.iter().map(|family| mark(family, places)).collect(),
             };
             let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
-            (labels.collect(), pairs.iter().map(series).collect())
+            (labels.collect(), pairs.iter().zip(looks).map(series).collect())
         } else {
             // Without a second axis, the name of each pair stands below its ratio.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
-            let series = RatioSeries { name: String::new(), ratios };
+            let series = RatioSeries { name: String::new(), look: SeriesLook(0), ratios };
             (pairs.iter().map(name).collect(), vec![series])
         };
         let several = 1 < pairs.len();
@@ -90,5 +92,34 @@ impl ChartKind for RatioChart<'_> {
             ),
         };
         Ok(chart.draw().into())
+    }
+}
+
+/// Returns the look of each pair: that of the value which is compared with its base, as on charts
+/// with a line for each value. If each value is compared with several bases, the other pairs of a
+/// value have looks behind those of all values.
+fn looks(pairs: &[(usize, usize)], values: usize) -> Vec<SeriesLook> {
+    let mut further = values;
+    let look = |(place, (_, other)): (usize, &(usize, usize))| {
+        let is_first = pairs[..place].iter().all(|(_, before)| before != other);
+        let look = if is_first { *other } else { further };
+        further += usize::from(!is_first);
+        SeriesLook(look)
+    };
+    pairs.iter().enumerate().map(look).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_looks_like_its_value_and_no_two_pairs_look_alike() {
+        let numbers = |pairs: &[(usize, usize)]| {
+            looks(pairs, 3).into_iter().map(|SeriesLook(number)| number).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&[(0, 1), (0, 2)]), [1, 2]);
+        assert_eq!(numbers(&[(1, 0), (1, 2)]), [0, 2]);
+        assert_eq!(numbers(&[(0, 1), (0, 2), (1, 2)]), [1, 2, 3]);
     }
 }

@@ -6,7 +6,7 @@ use crate::score::suite::SuiteScenario;
 use mumakil_base::units::tell::significant;
 use mumakil_draw::chart::{
     AxisUnit, Caption, ChartAxis, DoubtedValues, Drawing, Heat, Ratio, RatioSeries, Ratios,
-    ScatterPlot, ScatterPoint, ScatterSeries,
+    ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
 };
 use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 
@@ -269,8 +269,9 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
             told: format!("{}: {} of {}", one.name, shown(one.ratio?), one.best),
         })
     };
-    let series = |score: &&PolicyScore| RatioSeries {
+    let series = |(place, score): (usize, &&PolicyScore)| RatioSeries {
         name: score.policy.clone(),
+        look: SeriesLook(place),
         ratios: score.scenarios.iter().map(ratio).collect(),
     };
     Ratios {
@@ -278,7 +279,7 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
         y: "Ratio".to_owned(),
         x: "Scenario".to_owned(),
         groups: scores[0].scenarios.iter().map(|one| one.name.clone()).collect(),
-        series: scores.iter().map(series).collect(),
+        series: scores.iter().enumerate().map(series).collect(),
         band: "95 % confidence, paired by seed".to_owned(),
     }
     .draw()
