@@ -39,7 +39,7 @@ pub(super) fn of_runs(
     let charts = vec![sojourns(runs, &parties), differences(&names, &pairs, &parties)];
     let changes = pairs.iter().flat_map(|(run, pairs)| changes(&runs[0], run, pairs));
     let slots = slots(registry, runs, &parties, mark)?;
-    let slots = (!slots.is_empty()).then(|| Section::new("Slots", vec![PageBlock::Charts(slots)]));
+    let slots = (!slots.is_empty()).then(|| Section::new("Slots", slots));
     let mut sections = vec![
         Section::new("In short", in_short),
         Section::new("Sojourn", vec![PageBlock::Charts(charts)]),
@@ -55,24 +55,26 @@ pub(super) fn of_runs(
     })
 }
 
-/// Returns charts of the holders of slots over time: map slots of each run, then reduce slots. Runs
-/// without a timeline are left out.
+/// Returns charts of the holders of slots over time: a row for each run, with its map slots and then
+/// its reduce slots. So equal times of the runs are above each other. Runs without a timeline are
+/// left out.
 fn slots(
     registry: &Registry,
     runs: &[ComparedRun],
     parties: &JobGroups,
     mark: Option<&(f64, String)>,
-) -> Result<Vec<Drawing>, Failure> {
+) -> Result<Vec<PageBlock>, Failure> {
     let runs: Vec<&ComparedRun> =
         runs.iter().filter(|run| RunResults::new(&run.folder).has_timeline()).collect();
     let ends = runs.iter().filter_map(|run| run.number("virtual_s"));
     // Give all runs the time axis of the longest run, so that they can be compared by eye.
     let until = ends.fold(0.0, f64::max);
-    let mut drawings = Vec::new();
-    for kind in SlotKind::BOTH {
-        let word = kind.word();
-        let has_some = |run: &&&ComparedRun| run.number(&format!("{word}_slots")) != Some(0.0);
-        for (place, run) in runs.iter().enumerate().filter(|(_, run)| has_some(run)) {
+    let mut rows = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let has_some = |kind: &SlotKind| run.number(&format!("{}_slots", kind.word())) != Some(0.0);
+        let mut row = Vec::new();
+        for kind in SlotKind::BOTH.into_iter().filter(has_some) {
+            let word = kind.word();
             let caption = Caption {
                 id: format!("slots-{word}-{}", place + 1),
                 title: format!("{}: slots that {word}s hold, by {}", run.name, parties.word()),
@@ -81,10 +83,11 @@ fn slots(
             let what = SlotsDrawing { kind, caption, until: Some(until), mark: mark.cloned() };
             let results = RunResults::new(&run.folder);
             let drawing = slots_over_time(&results, parties, run.promised(registry), what);
-            drawings.push(drawing.map_err(unreadable)?);
+            row.push(drawing.map_err(unreadable)?);
         }
+        rows.push(PageBlock::Charts(row));
     }
-    Ok(drawings)
+    Ok(rows)
 }
 
 /// Returns a table of the runs: scenario, policy, seed.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::conclude::comparisons::Comparison;
-use crate::conclude::findings::{FindingsError, StudyFindings};
+use crate::conclude::findings::{CellNumbers, FindingsError, StudyFindings};
 use crate::conclude::paired::{RatioVerdict, shown};
 use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
@@ -16,7 +16,7 @@ use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_base::units::tell::{count, counted, significant};
 use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
-use mumakil_results::expect::{Figure, in_words};
+use mumakil_results::expect::{Figure, Unit, in_words};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file, write_json};
 
@@ -25,10 +25,6 @@ pub const CELLS: &str = "cells.csv";
 /// The file with a row for each comparison; a study without `compare` has no such file.
 pub const COMPARISONS: &str = "comparisons.csv";
 
-/// The largest number of comparisons that the report puts into sentences; the table has all
-/// comparisons.
-// Chosen: about a screen and a half.
-const MOST_SENTENCES: usize = 40;
 /// The largest number of outlying seeds that the report warns of.
 // Chosen: the user has to try a command for each.
 const MOST_ODDITIES: usize = 5;
@@ -136,9 +132,6 @@ pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), Output
 /// Returns the report as a page.
 fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
-    if !findings.comparisons.is_empty() {
-        sections.push(Section::new("Compared", compared(findings)));
-    }
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
         sections.push(Section::new("Expectations", vec![PageBlock::Verdicts(verdicts)]));
@@ -146,11 +139,10 @@ fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -
     if !pictures.is_empty() {
         sections.push(Section::new("Charts", charts(pictures)));
     }
-    let mut numbers = vec![PageBlock::Table(cells(sheet, findings))];
     if !findings.comparisons.is_empty() {
-        numbers.push(PageBlock::Table(comparisons(sheet, findings)));
+        sections.push(Section::new("Compared", compared(sheet, findings)));
     }
-    sections.push(Section::new("Numbers", numbers));
+    sections.push(Section::new("Numbers", vec![PageBlock::Table(cells(sheet, findings))]));
     let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
     sections.push(Section::new("How to repeat it", vec![PageBlock::Code(repeat)]));
     HtmlPage {
@@ -208,11 +200,17 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
     if !sheet.description.is_empty() {
         blocks.push(PageBlock::Text(sheet.description.clone()));
     }
-    blocks.push(PageBlock::Headlines(vec![
+    let mut headlines = vec![
         headline("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
         headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
         headline("runs", sheet.runs().count(), String::new()),
-    ]));
+    ];
+    let found = &findings.comparisons;
+    if !found.is_empty() {
+        let open = found.iter().filter(|one| one.verdict == RatioVerdict::Undecided).count();
+        headlines.push(headline("comparisons", found.len(), format!("{open} undecided")));
+    }
+    blocks.push(PageBlock::Headlines(headlines));
     let warnings = findings.warnings(sheet);
     if !warnings.is_empty() {
         blocks.push(PageBlock::Warnings(warnings));
@@ -220,20 +218,9 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
     blocks
 }
 
-/// Returns the comparisons in words, and the outlying seeds to look at.
-fn compared(findings: &StudyFindings) -> Vec<PageBlock> {
-    let mut blocks = Vec::new();
-    let all = findings.comparisons.len();
-    for of_metric in findings.comparisons[..all.min(MOST_SENTENCES)]
-        .chunk_by(|one, other| one.metric == other.metric)
-    {
-        blocks.push(PageBlock::Text(format!("`{}`", of_metric[0].metric)));
-        blocks.push(PageBlock::Sentences(of_metric.iter().map(|one| one.words.clone()).collect()));
-    }
-    if MOST_SENTENCES < all {
-        let more = count((all - MOST_SENTENCES) as u64);
-        blocks.push(PageBlock::Text(format!("… and {more} more in the table below.")));
-    }
+/// Returns the comparisons, and the outlying seeds to look at.
+fn compared(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
+    let mut blocks = vec![PageBlock::Table(comparisons(sheet, findings))];
     let oddities = findings.oddities();
     let leads = oddities.iter().take(MOST_ODDITIES).map(|oddity| {
         // Do not link to the runs: a run may be in a pack, and the report must have the same bytes
@@ -280,7 +267,11 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
             }
         });
         let numbers = findings.metrics.iter().flat_map(|metric| {
-            let found = metric.cells[number].map(|found| found.mean);
+            let numbers: Vec<f64> = metric.numbers[number].iter().flatten().copied().collect();
+            // As on charts: no reader expects a share above one, or a time below zero.
+            let possible = |band: Band| band.drawn(&numbers, metric.unit == Unit::SHARE);
+            let found = metric.cells[number]
+                .map(|CellNumbers { mean, .. }| Estimate { band: mean.band.map(possible), ..mean });
             band(found, sheet.seeds.len(), |numbers| metric.unit.show_together(numbers))
         });
         labels.chain(numbers).collect()
@@ -297,17 +288,18 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let others = others.map(|(_, axis)| PageColumn::text(axis.field.clone()));
     let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
         PageColumn::text("compared"),
-        PageColumn::number("difference", None),
-        PageColumn::text("95 % interval"),
+        // The verdict stands early: narrow screens cut tables on the right.
         PageColumn::number("ratio", None),
         PageColumn::text("95 % interval"),
-        PageColumn::number("p", None),
         PageColumn::text("which is"),
+        PageColumn::number("difference", None),
+        PageColumn::text("95 % interval"),
+        PageColumn::number("p", None),
     ]);
     let seeds = sheet.seeds.len();
     let row = |found: &Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
-        let unit = metric.map_or(mumakil_results::expect::Unit::PLAIN, |metric| metric.unit);
+        let unit = metric.map_or(Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
         let compared = PageCell::text(format!("{} against {}", found.other, found.base));
         let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
@@ -321,8 +313,8 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
             }
             (verdict, _) => verdict.word().to_owned(),
         };
-        let last = [p, PageCell::text(verdict)];
-        texts.chain([compared]).chain(difference).chain(ratio).chain(last).collect()
+        let verdict = PageCell::text(verdict);
+        texts.chain([compared]).chain(ratio).chain([verdict]).chain(difference).chain([p]).collect()
     };
     PageTable {
         caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
