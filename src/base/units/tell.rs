@@ -110,7 +110,9 @@ pub fn percent(share: f64) -> String {
 /// Prints the difference of two shares: `3.4 points`. "Per cent" would mean a share of one of the
 /// two.
 pub fn points(difference: f64) -> String {
-    format!("{:.1} points", difference * 100.0)
+    let told = format!("{:.1} points", difference * 100.0);
+    // A number that rounds to zero has no sign.
+    if told == "-0.0 points" { told.replace('-', "") } else { told }
 }
 
 /// Prints seconds at a glance: `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
@@ -362,7 +364,10 @@ mod tests {
         assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
         assert_eq!([0, 1, 2_000].map(|n| counted(n, "job")), ["0 jobs", "1 job", "2,000 jobs"]);
         assert_eq!([1, 2].map(|n| counted(n, "class")), ["1 class", "2 classes"]);
-        assert_eq!([0.034, 0.0004].map(points), ["3.4 points", "0.0 points"]);
+        assert_eq!(
+            [0.034, 0.0004, -0.0004, -0.034].map(points),
+            ["3.4 points", "0.0 points", "0.0 points", "-3.4 points"]
+        );
         assert_eq!([8.52, 1_234_567.0].map(times), ["8.5x", "1,234,567x"]);
     }
 

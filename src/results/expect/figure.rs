@@ -53,7 +53,9 @@ impl Figure {
         }
         let difference = ours - self.published.value;
         let [told] = self.unit.show_differences([difference]);
-        if 0.0 < difference { format!("+{told}") } else { told }
+        // Below the precision of the text there is no difference, and so no sign.
+        let is_above = 0.0 < difference && told.contains(|c: char| ('1'..='9').contains(&c));
+        if is_above { format!("+{told}") } else { told }
     }
 
     /// Returns our number and how it differs, in words.
