@@ -5,7 +5,7 @@ use std::path::Path;
 use super::errors::{ErrorSizes, JudgedJob};
 use super::{Prediction, signed};
 use crate::chart::{
-    AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries,
+    AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
 };
 use crate::expect::Unit;
 use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
@@ -56,8 +56,9 @@ fn sizes(prediction: &Prediction) -> PageTable {
 }
 
 fn scatter(prediction: &Prediction) -> Drawing {
-    let series = |name: &str, jobs: &[JudgedJob]| ScatterSeries {
+    let series = |name: &str, look: usize, jobs: &[JudgedJob]| ScatterSeries {
         name: name.to_owned(),
+        look: SeriesLook(look),
         points: jobs
             .iter()
             .map(|job| ScatterPoint {
@@ -68,8 +69,9 @@ fn scatter(prediction: &Prediction) -> Drawing {
             .collect(),
     };
     let held_back =
-        (!prediction.held_back.is_empty()).then(|| series("held back", &prediction.held_back));
-    let calibrating = series("show the cluster", &prediction.calibrating);
+        (!prediction.held_back.is_empty()).then(|| series("held back", 0, &prediction.held_back));
+    let behind = usize::from(held_back.is_some());
+    let calibrating = series("show the cluster", behind, &prediction.calibrating);
     ScatterPlot {
         caption: Caption {
             id: "scatter".to_owned(),
@@ -80,7 +82,8 @@ fn scatter(prediction: &Prediction) -> Drawing {
         x: ChartAxis::log("logged", AxisUnit::Seconds),
         y: ChartAxis::log("predicted", AxisUnit::Seconds),
         series: held_back.into_iter().chain([calibrating]).collect(),
-        diagonal: "as logged".to_owned(),
+        diagonal: Some("as logged".to_owned()),
+        notes: Vec::new(),
     }
     .draw()
 }

@@ -133,22 +133,33 @@ impl Boxes {
                 g class="thin c-ink" {
                     @for value in beyond { circle cx=(x) cy=(Coordinate(at(value))) r="2.5" { (tip(&self.y.unit.text(value))) } }
                 }
-                path class="rule c-ink" d={
-                    "M" (x) " " (Coordinate(at(p5))) "V" (Coordinate(at(q1))) "M" (x) " " (Coordinate(at(q3))) "V" (Coordinate(at(p95)))
-                } {}
-                rect class="edge" x=(x0) width=(Coordinate(width)) y=(Coordinate(at(q3)))
-                    height=(Coordinate(at(q1) - at(q3))) fill=(hatches.fill(look)) {
-                    (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
+                // A single value has neither quartiles nor a spread: it is its own mean.
+                @if 1 < sample.len() {
+                    path class="rule c-ink" d={
+                        "M" (x) " " (Coordinate(at(p5))) "V" (Coordinate(at(q1))) "M" (x) " " (Coordinate(at(q3))) "V" (Coordinate(at(p95)))
+                    } {}
+                    rect class="edge" x=(x0) width=(Coordinate(width)) y=(Coordinate(at(q3)))
+                        height=(Coordinate(at(q1) - at(q3))) fill=(hatches.fill(look)) {
+                        (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
+                    }
+                    (outlined(&format!("M{x0} {}H{x1}", Coordinate(at(median)))))
                 }
-                (outlined(&format!("M{x0} {}H{x1}", Coordinate(at(median)))))
                 path class="mark c-ink" d="M0-5L5 0L0 5L-5 0Z"
-                    transform={ "translate(" (x) " " (Coordinate(at(mean))) ")" } {}
+                    transform={ "translate(" (x) " " (Coordinate(at(mean))) ")" } {
+                    @if sample.len() == 1 {
+                        (tip(&format!("{}: one value, {}", self.name(each), self.y.unit.text(mean))))
+                    }
+                }
             }
         }
     }
 
+    fn name(&self, each: &PlacedBox) -> String {
+        joined(&self.groups[each.group], &self.series[each.series].name)
+    }
+
     fn told(&self, each: &PlacedBox, quantiles: [f64; 5], mean: f64) -> String {
-        let name = joined(&self.groups[each.group], &self.series[each.series].name);
+        let name = self.name(each);
         let [p5, q1, median, q3, p95] = quantiles.map(|value| self.y.unit.text(value));
         format!(
             "{name}: median {median}, mean {}, half of {} between {q1} and {q3}, nine in ten between \
@@ -181,6 +192,21 @@ mod tests {
         assert_eq!((chosen.len(), chosen[0], chosen[11]), (OUTLIERS, 0.0, 999.0));
         assert_eq!(few(&[3.0]).collect::<Vec<_>>(), [3.0]);
         assert_eq!(few(&[]).count(), 0);
+    }
+
+    #[test]
+    fn a_single_value_is_a_point() {
+        let chart = |sample: &[f64]| Boxes {
+            caption: Caption::default(),
+            y: ChartAxis::linear("Map time", AxisUnit::Seconds),
+            x: String::new(),
+            groups: vec!["small".to_owned()],
+            series: vec![BoxSeries { name: String::new(), samples: vec![sample.to_vec()] }],
+            looks: Vec::new(),
+        };
+        let [one, two] = [&[9.0][..], &[9.0, 12.0]].map(|sample| chart(sample).draw().inline());
+        assert!(one.contains("small: one value, 9 s") && !one.contains("<rect"), "{one}");
+        assert!(two.contains("<rect"), "{two}");
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Density {
         let extent = Extent::default().include(&self.x, 0.0).include(&self.x, *until);
         let timed = WholeTimes::new(&self.x, extent);
         let paths = self.paths(&timed);
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::wide(&self.caption);
         let is_used = |owner: usize| self.cells.busy.iter().any(|by| by.contains_key(&owner));
         sheet.legend(&owner_keys(&self.owners, is_used, |colour| {
             html! { path class={ "bars " (colour) } d=(BAR_SIGN) {} }

@@ -9,8 +9,12 @@ use super::scale::AxisScale;
 use super::text::{Coordinate, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
-/// The width of every drawing; its height depends on its content.
-pub(super) const WIDTH: f64 = 720.0;
+/// The width of most drawings; the height depends on the content.
+const WIDTH: f64 = 720.0;
+
+/// The width of a drawing that takes the whole width of a page: that of two drawings side by side,
+/// and of the gap between them.
+const WHOLE_WIDTH: f64 = 1460.0;
 
 /// The margin at each side.
 pub(super) const MARGIN: f64 = 12.0;
@@ -37,6 +41,7 @@ pub struct Drawing {
     id: String,
     title: String,
     description: String,
+    width: f64,
     height: f64,
     body: String,
 }
@@ -47,11 +52,16 @@ impl Drawing {
         &self.title
     }
 
+    /// Returns whether it takes the whole width of a page.
+    pub fn is_wide(&self) -> bool {
+        WIDTH < self.width
+    }
+
     /// Returns a complete SVG file.
     pub fn svg(&self) -> String {
         let sheet = html! {
             style { (PreEscaped(style())) }
-            rect class="c-paper area" width=(Coordinate(WIDTH)) height=(Coordinate(self.height)) {}
+            rect class="c-paper area" width=(Coordinate(self.width)) height=(Coordinate(self.height)) {}
         };
         self.element(sheet).into_string() + "\n"
     }
@@ -62,7 +72,7 @@ impl Drawing {
     }
 
     fn element(&self, sheet: Markup) -> Markup {
-        let size = [Coordinate(WIDTH), Coordinate(self.height)];
+        let size = [Coordinate(self.width), Coordinate(self.height)];
         html! {
             svg xmlns="http://www.w3.org/2000/svg" class="mk" id=(self.id) role="img"
                 aria-labelledby={ (self.id) "-title " (self.id) "-text" }
@@ -111,6 +121,7 @@ pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
+    pub(super) width: f64,
     /// The y coordinate below which the sheet is still empty.
     pub(super) below: f64,
     body: String,
@@ -120,16 +131,26 @@ pub(super) struct ChartSheet {
 impl ChartSheet {
     /// Returns a sheet on which the title is drawn.
     pub(super) fn new(caption: &Caption) -> Self {
+        Self::of_width(caption, WIDTH)
+    }
+
+    /// Returns a sheet as wide as a page, on which the title is drawn.
+    pub(super) fn wide(caption: &Caption) -> Self {
+        Self::of_width(caption, WHOLE_WIDTH)
+    }
+
+    fn of_width(caption: &Caption, width: f64) -> Self {
         let mut sheet = Self {
             id: identifier(&caption.id),
             title: clean(&caption.title),
             description: clean(&caption.description),
+            width,
             below: MARGIN,
             body: String::new(),
             notes: Vec::new(),
         };
         // Titles are larger than other text, for which widths are estimated.
-        for line in wrap(&caption.title, (WIDTH - 2.0 * MARGIN) * 0.85, 2) {
+        for line in wrap(&caption.title, sheet.room() * 0.85, 2) {
             sheet.below += 22.0;
             sheet.add(
                 html! { text class="name" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below - 5.0)) { (line) } },
@@ -138,13 +159,18 @@ impl ChartSheet {
         if !caption.doubted.note.is_empty() {
             sheet.note(&caption.doubted.note);
         }
-        for line in wrap(&caption.beneath, WIDTH - 2.0 * MARGIN, 2) {
+        for line in wrap(&caption.beneath, sheet.room(), 2) {
             sheet.below += LEADING;
             sheet.add(html! {
                 text class="beneath c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below - 4.0)) { (line) }
             });
         }
         sheet
+    }
+
+    /// Returns the width between the margins.
+    pub(super) fn room(&self) -> f64 {
+        self.width - 2.0 * MARGIN
     }
 
     pub(super) fn add(&mut self, markup: Markup) {
@@ -159,7 +185,7 @@ impl ChartSheet {
 
     /// Draws the legend.
     pub(super) fn legend(&mut self, keys: &[LegendKey]) {
-        let (markup, height) = legend::draw(keys, MARGIN, self.below, WIDTH - 2.0 * MARGIN);
+        let (markup, height) = legend::draw(keys, MARGIN, self.below, self.room());
         self.add(markup);
         self.below += height;
     }
@@ -219,9 +245,9 @@ impl ChartSheet {
         let left = MARGIN + widest + 8.0;
         // The last label of the x axis is centred at the edge of the plot, so half of the label
         // needs room beyond the edge.
-        let right = WIDTH - MARGIN.max(overhang);
+        let right = self.width - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
-        let title = fit(&y.title, WIDTH - 2.0 * MARGIN);
+        let title = fit(&y.title, self.room());
         let level = |labelled: bool, to: f64| -> String {
             let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
             let at = ticks.map(|tick| Coordinate(area.y(y.place(tick.value))));
@@ -272,7 +298,7 @@ impl ChartSheet {
 
     /// Adds a sentence at the bottom of the drawing.
     pub(super) fn note(&mut self, text: &str) {
-        self.notes.extend(wrap(text, WIDTH - 2.0 * MARGIN, 3));
+        self.notes.extend(wrap(text, self.room(), 3));
     }
 
     /// Returns the drawing.
@@ -281,8 +307,8 @@ impl ChartSheet {
             self.below += LEADING;
             self.add(html! { text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below)) { (line) } });
         }
-        let Self { id, title, description, below, body, .. } = self;
-        Drawing { id, title, description, height: below + MARGIN, body }
+        let Self { id, title, description, width, below, body, .. } = self;
+        Drawing { id, title, description, width, height: below + MARGIN, body }
     }
 }
 

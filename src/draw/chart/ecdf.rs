@@ -125,8 +125,11 @@ impl Ecdf {
         let (name, of, count) = (&sample.name, &self.of, values.len());
         html! {
             g class=(colour(number)) {
-                path class=(stroke(number)) d=(line) {
-                    (tip(&format!("{name}: {} {of}", AxisUnit::Count.text(count as f64))))
+                // A single value is a point: a line from 0 to 1 would look like many values.
+                @if 1 < count {
+                    path class=(stroke(number)) d=(line) {
+                        (tip(&format!("{name}: {} {of}", AxisUnit::Count.text(count as f64))))
+                    }
                 }
                 g class="mark" {
                     @for (_, place) in marks {

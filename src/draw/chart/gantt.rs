@@ -19,7 +19,7 @@ use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
 
-/// The width of a bar is at least the whole time divided by this number: about a pixel, so that a
+/// The width of a bar is at least the whole time divided by this number: a pixel or two, so that a
 /// reader can point at the bar.
 const NARROWEST: u64 = 700;
 
@@ -131,7 +131,7 @@ impl Gantt {
             a.row.cmp(&b.row).then(a.start.total_cmp(&b.start)).then(a.end.total_cmp(&b.end))
         });
         let timed = WholeTimes::new(&axis, extent);
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::wide(&self.caption);
         sheet.legend(&self.keys(&bars));
         let lanes = Lanes { rows: &self.rows, shared: 1 };
         let area = lanes.draw(&mut sheet, &timed.x);

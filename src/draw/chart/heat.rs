@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::category::Groups;
 use super::doubted::cross;
-use super::drawing::{Caption, ChartSheet, Drawing, MARGIN, PlotArea, WIDTH};
+use super::drawing::{Caption, ChartSheet, Drawing, MARGIN, PlotArea};
 use super::palette::shade;
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, LEADING, SIZE, fit, shorten, tip, width};
@@ -113,8 +113,9 @@ impl Heat {
         let widest = names.iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
         let top = sheet.below + LEADING + 10.0;
         let bottom = top + height * self.rows.len().max(1) as f64;
-        let area = PlotArea { left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom };
-        let title = fit(&self.y, WIDTH - 2.0 * MARGIN);
+        let area =
+            PlotArea { left: MARGIN + widest + 8.0, right: sheet.width - MARGIN, top, bottom };
+        let title = fit(&self.y, sheet.room());
         sheet.add(html! {
             text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(sheet.below + LEADING - 4.0)) { (title) }
             @for (row, name) in &names {

@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::drawing::{ChartSheet, MARGIN, PlotArea, WIDTH};
+use super::drawing::{ChartSheet, MARGIN, PlotArea};
 use super::scale::AxisScale;
 use super::text::{Coordinate, SIZE, clean, shorten, width};
 
@@ -81,7 +81,7 @@ impl Lanes<'_> {
         let top = sheet.below + 6.0;
         let area = PlotArea {
             left: MARGIN + groups + names,
-            right: WIDTH - 2.0 * MARGIN,
+            right: sheet.width - 2.0 * MARGIN,
             top,
             bottom: top + lane * self.count() as f64,
         };

@@ -1,27 +1,30 @@
-//! ScatterPlot charts: one value over another of the same thing, such as what was predicted over what
-//! was logged.
+//! Scatter plots: one value over another of the same thing, such as what was predicted over what was
+//! logged.
 
 use maud::{Markup, html};
 
 use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
-use super::palette::{colour, marker};
+use super::palette::{SeriesLook, colour, marker};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
 use super::text::{Coordinate, tip};
 
-/// A chart of points, with the diagonal on which both values are the same.
+/// A chart of points.
 #[derive(Clone, Debug)]
 pub struct ScatterPlot {
     /// The title and the texts around it.
     pub caption: Caption,
-    /// The axis of the first value. Both axes have the same ends.
+    /// The axis of the first value.
     pub x: ChartAxis,
-    /// The axis of the second value, in the same unit and spacing.
+    /// The axis of the second value.
     pub y: ChartAxis,
     /// The points, in the order of the legend.
     pub series: Vec<ScatterSeries>,
-    /// The name of the diagonal.
-    pub diagonal: String,
+    /// The name of the diagonal on which both values are the same. The axes then have the same unit,
+    /// spacing and ends. `None` for values that cannot be the same.
+    pub diagonal: Option<String>,
+    /// Sentences under the chart.
+    pub notes: Vec<String>,
 }
 
 /// Points of one kind.
@@ -29,6 +32,8 @@ pub struct ScatterPlot {
 pub struct ScatterSeries {
     /// Its name.
     pub name: String,
+    /// Its look.
+    pub look: SeriesLook,
     /// The points.
     pub points: Vec<ScatterPoint>,
 }
@@ -55,30 +60,37 @@ impl ScatterPlot {
             points.retain(|point| xs.see(&self.x, point.x) & ys.see(&self.y, point.y));
             series.push(points);
         }
-        // Give both axes the same ends, so that the diagonal goes from corner to corner.
-        let mut both = Extent::default();
-        for point in series.iter().flatten() {
-            both = both.include(&self.x, point.x).include(&self.x, point.y);
+        let (mut across, mut up) = (xs, ys);
+        if self.diagonal.is_some() {
+            // Give both axes the same ends, so that the diagonal goes from corner to corner.
+            let mut both = Extent::default();
+            for point in series.iter().flatten() {
+                both = both.include(&self.x, point.x).include(&self.x, point.y);
+            }
+            (across, up) = (both, both);
         }
-        let x = AxisScale::new(&self.x, both, ScaleEnds::Round, 7);
-        let y = AxisScale::new(&self.y, both, ScaleEnds::Round, 7);
+        let x = AxisScale::new(&self.x, across, ScaleEnds::Round, 7);
+        let y = AxisScale::new(&self.y, up, ScaleEnds::Round, 7);
         let mut sheet = ChartSheet::new(&self.caption);
-        let keys = self.series.iter().enumerate();
-        let keys = keys.map(|(number, one)| LegendKey::mark(&one.name, number));
-        let diagonal = LegendKey::line(&self.diagonal, self.series.len(), Some("dash"));
-        sheet.legend(&keys.chain([diagonal]).collect::<Vec<_>>());
-        let area = sheet.axes(&x, &y, 420.0);
+        let keys = self.series.iter().map(|one| LegendKey::mark(&one.name, one.look.0));
+        let diagonal = self.diagonal.iter();
+        let diagonal = diagonal.map(|name| LegendKey::line(name, self.behind(), Some("dash")));
+        sheet.legend(&keys.chain(diagonal).collect::<Vec<_>>());
+        let height = if self.diagonal.is_some() { 420.0 } else { 300.0 };
+        let area = sheet.axes(&x, &y, height);
         if series.iter().all(Vec::is_empty) {
             sheet.nothing(&area);
-        } else {
-            sheet.add(self.line(&area));
+        } else if let Some(name) = &self.diagonal {
+            sheet.add(self.line(name, &area));
         }
-        for (number, points) in series.iter().enumerate() {
-            let name = &self.series[number].name;
+        for (one, points) in self.series.iter().zip(&series) {
+            let (name, number) = (&one.name, one.look.0);
             let place = |point: &ScatterPoint| (area.x(x.place(point.x)), area.y(y.place(point.y)));
             let told = |point: &ScatterPoint| {
                 let [x, y] = [self.x.unit.text(point.x), self.y.unit.text(point.y)];
-                format!("{name}, {}: {} {x}, {} {y}", point.name, self.x.title, self.y.title)
+                let names = [&**name, &*point.name].into_iter().filter(|name| !name.is_empty());
+                let names = names.collect::<Vec<_>>().join(", ");
+                format!("{names}: {} {x}, {} {y}", self.x.title, self.y.title)
             };
             sheet.add(html! {
                 g class={ (colour(number)) " mark" } {
@@ -89,18 +101,24 @@ impl ScatterPlot {
                 }
             });
         }
+        self.notes.iter().for_each(|note| sheet.note(note));
         for note in xs.notes(&self.x).chain(ys.notes(&self.y)) {
             sheet.note(&note);
         }
         sheet.finish()
     }
 
-    fn line(&self, area: &PlotArea) -> Markup {
+    /// Returns the look of the diagonal, behind those of all series.
+    fn behind(&self) -> usize {
+        self.series.iter().map(|one| one.look.0 + 1).max().unwrap_or_default()
+    }
+
+    fn line(&self, name: &str, area: &PlotArea) -> Markup {
         let [left, right, top, bottom] =
             [area.left, area.right, area.top, area.bottom].map(Coordinate);
         html! {
-            path class={ "line dash " (colour(self.series.len())) }
-                d={ "M" (left) " " (bottom) "L" (right) " " (top) } { (tip(&self.diagonal)) }
+            path class={ "line dash " (colour(self.behind())) }
+                d={ "M" (left) " " (bottom) "L" (right) " " (top) } { (tip(name)) }
         }
     }
 }
@@ -118,9 +136,11 @@ mod tests {
             y: ChartAxis::log("predicted", AxisUnit::Seconds),
             series: vec![ScatterSeries {
                 name: "judged".to_owned(),
+                look: SeriesLook(0),
                 points: points.iter().map(point).collect(),
             }],
-            diagonal: "as logged".to_owned(),
+            diagonal: Some("as logged".to_owned()),
+            notes: Vec::new(),
         };
         chart.draw().inline()
     }

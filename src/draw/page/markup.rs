@@ -117,6 +117,8 @@ fn headline(headline: &Headline) -> Markup {
 
 fn verdict(verdict: &JudgedExpectation) -> Markup {
     let fact = |word: &str, value: &Option<String>| {
+        // An expectation with an empty text hides what its experiment published as a whole.
+        let value = value.as_ref().filter(|value| !value.is_empty());
         html! {
             @if let Some(value) = value { span.fact { span.label { (word) } " " (value) } " " }
         }
@@ -181,7 +183,7 @@ const fn class(judgement: Judgement) -> &'static str {
 }
 
 fn chart(drawing: &Drawing) -> Markup {
-    html! { figure { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
+    html! { figure.wide[drawing.is_wide()] { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
 }
 
 fn table(table: &PageTable) -> Markup {

@@ -17,6 +17,7 @@
 //! The digest does not cover the page. So the page can show the digest, and a better chart in a
 //! later version does not change the digest of a run.
 
+mod arrivals;
 mod attempts;
 mod by_pool;
 mod faults;
@@ -28,6 +29,7 @@ mod locality;
 mod nodes;
 mod repeat;
 mod slots;
+mod slowdown;
 mod sojourn;
 mod table;
 #[cfg(test)]
@@ -70,9 +72,9 @@ type Make = fn(&ReportSource<'_>) -> ReportBlocks;
 
 /// The sections of the page from top to bottom: title and blocks. Empty sections are left out.
 const SECTIONS: [(&str, &[Make]); 9] = [
-    ("In short", &[in_short::blocks]),
+    ("In short", &[in_short::blocks, by_pool::blocks]),
     ("Expectations", &[verdicts::blocks]),
-    ("Sojourn", &[sojourn::blocks, by_pool::blocks]),
+    ("Sojourn", &[sojourn::blocks, arrivals::blocks, slowdown::blocks]),
     ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, nodes::blocks, waste::blocks]),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),

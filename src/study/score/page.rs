@@ -140,15 +140,17 @@ impl ScoredContest<'_> {
             let [x, y] = self.mean_and_tail(score);
             Some(ScatterPoint { name: score.policy.clone(), x: x?, y: y? })
         };
-        let series = |score: &&PolicyScore| ScatterSeries {
+        let series = |(place, score): (usize, &&PolicyScore)| ScatterSeries {
             name: score.policy.clone(),
+            look: SeriesLook(place),
             points: point(score).into_iter().collect(),
         };
         let (named, others) = ranked.split_at(ranked.len().min(MOST_MARKS));
-        let mut all: Vec<ScatterSeries> = named.iter().map(series).collect();
+        let mut all: Vec<ScatterSeries> = named.iter().enumerate().map(series).collect();
         if !others.is_empty() {
             let points = others.iter().filter_map(point).collect();
-            all.push(ScatterSeries { name: "the others".to_owned(), points });
+            let look = SeriesLook(named.len());
+            all.push(ScatterSeries { name: "the others".to_owned(), look, points });
         }
         let axis = |title: &str| ChartAxis::log(title, AxisUnit::Ratio);
         ScatterPlot {
@@ -156,7 +158,8 @@ impl ScoredContest<'_> {
             x: axis("Mean sojourn over that of the best baseline"),
             y: axis("95th percentile over that of the best baseline"),
             series: all,
-            diagonal: "mean and tail gain alike".to_owned(),
+            diagonal: Some("mean and tail gain alike".to_owned()),
+            notes: Vec::new(),
         }
         .draw()
     }

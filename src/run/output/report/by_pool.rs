@@ -1,17 +1,36 @@
 //! The jobs by pool and by user, if there are several.
 
+use rustc_hash::FxHashMap;
+
 use super::{ReportBlocks, ReportSource, count};
 use crate::record::GroupSummary;
+use mumakil_base::statistics::quantile;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
+use mumakil_results::tables::{JobRow, RunJobs};
 
-pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
-    let groups = [("Pool", &run.summary.pools), ("User", &run.summary.users)];
-    let several = groups.into_iter().filter(|(_, groups)| !groups.is_empty());
-    Ok(several.map(|(word, groups)| PageBlock::Table(table(word, groups))).collect())
+pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
+    let pool: fn(&JobRow) -> &str = |job| &job.pool;
+    let groups =
+        [("Pool", &run.summary.pools, pool), ("User", &run.summary.users, |job| &job.user)];
+    let several = groups.into_iter().filter(|(_, groups, _)| !groups.is_empty());
+    let table = |(word, groups, of): (&str, &Vec<GroupSummary>, fn(&JobRow) -> &str)| {
+        PageBlock::Table(table(word, groups, &medians(jobs, of)))
+    };
+    Ok(several.map(table).collect())
 }
 
-fn table(word: &str, groups: &[GroupSummary]) -> PageTable {
+/// Returns the median sojourn of each group in seconds.
+fn medians(jobs: &RunJobs, of: fn(&JobRow) -> &str) -> FxHashMap<&str, f64> {
+    let mut sojourns: FxHashMap<&str, Vec<f64>> = FxHashMap::default();
+    for job in jobs.counted() {
+        sojourns.entry(of(job)).or_default().extend(job.measured_s());
+    }
+    let median = |(name, all): (_, Vec<f64>)| Some((name, quantile(&all, 0.5)?));
+    sojourns.into_iter().filter_map(median).collect()
+}
+
+fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) -> PageTable {
     let seconds = |value| PageCell::maybe(value, |seconds| AxisUnit::Seconds.text(seconds));
     let sojourn = |group: &GroupSummary| {
         let left_out = match group.jobs_left_out {
@@ -25,12 +44,14 @@ fn table(word: &str, groups: &[GroupSummary]) -> PageTable {
             PageCell::text(&*group.name),
             PageCell::number(group.jobs as f64, count(group.jobs as f64)),
             sojourn(group),
+            seconds(medians.get(&*group.name).copied()),
             seconds(group.p95_sojourn_s),
             seconds(group.mean_wait_s),
             PageCell::maybe(group.slots, |share| AxisUnit::Share.text(share)),
         ]
     };
-    let numbers = ["Jobs", "Mean sojourn", "95th percentile", "Mean wait", "Share of slot time"];
+    let numbers =
+        ["Jobs", "Mean sojourn", "Median", "95th percentile", "Mean wait", "Share of slot time"];
     let columns = numbers.map(|title| PageColumn::number(title, None));
     PageTable {
         caption: format!("By {}", word.to_lowercase()),

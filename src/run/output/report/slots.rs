@@ -70,8 +70,12 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     Ok(charted(slots.draw(run.results)?))
 }
 
+/// The most groups whose shares are compared. Chosen: more have no colours of their own.
+const MOST_SHARES: usize = 8;
+
 impl SlotsOverTime<'_> {
-    /// Returns a chart for each kind of slot that the cluster has.
+    /// Returns a chart for each kind of slot that the cluster has, and a chart of the shares of map
+    /// slots.
     fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
         let levels = self.levels(results)?;
         let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
@@ -84,7 +88,49 @@ impl SlotsOverTime<'_> {
             };
             self.stack(kind, &levels[kind], caption).draw()
         };
-        Ok(kinds.map(draw).collect())
+        Ok(kinds.map(draw).chain(self.lacks(&levels.map)).collect())
+    }
+
+    /// Draws how many map slots each group lacked of an equal share; `None` if none ever lacked any.
+    // Reduce slots are left out: most reduces that wait do so for the maps of their own job.
+    fn lacks(&self, levels: &[Levels]) -> Option<Drawing> {
+        let by = self.parties.word();
+        // Nobody owes equal shares to classes of jobs.
+        if by == "class" || !(2..=MOST_SHARES).contains(&levels.len()) {
+            return None;
+        }
+        let lacks = lacks(levels, self.capacity.map as f64, self.until / GRAINS);
+        let layer = |(name, level): (&str, SlotLevel)| StackLayer {
+            name: called(name, by).to_owned(),
+            look: self.parties.look(name),
+            steps: level.steps,
+            ..StackLayer::default()
+        };
+        let lacked = |(_, level): &(&str, SlotLevel)| level.steps.iter().any(|step| step.1 != 0.0);
+        let layers: Vec<StackLayer> =
+            self.parties.names().zip(lacks).filter(lacked).map(layer).collect();
+        let chart = Stack {
+            caption: Caption {
+                id: "lacks".to_owned(),
+                title: format!("Map slots that a {by} lacks of an equal share"),
+                beneath: format!(
+                    "slots divided equally among the {by}s with maps, none getting more than it can use"
+                ),
+                description: format!(
+                    "How many map slots each {by} held less than an equal division would have given \
+                     it, over time."
+                ),
+                ..Caption::default()
+            },
+            x: ChartAxis::linear("Time", AxisUnit::Seconds),
+            y: ChartAxis::linear("Map slots lacking", AxisUnit::Count),
+            layers,
+            capacity: None,
+            waiting: None,
+            until: self.until,
+            mark: None,
+        };
+        (!chart.layers.is_empty()).then(|| chart.draw())
     }
 
     /// Returns, for each group of jobs, the slots held and the tasks waiting over time.
@@ -187,9 +233,68 @@ impl SlotLevel {
     }
 }
 
+/// Returns how many slots each group lacks of an equal share of `capacity`, over time.
+fn lacks(levels: &[Levels], capacity: f64, grain: f64) -> Vec<SlotLevel> {
+    // Each change: its instant, its group, whether it is of waiting tasks, and the new value.
+    let mut changes: Vec<(f64, usize, bool, f64)> = Vec::new();
+    for (group, Levels { held, waiting }) in levels.iter().enumerate() {
+        changes.extend(held.steps.iter().map(|(at, value)| (*at, group, false, *value)));
+        changes.extend(waiting.steps.iter().map(|(at, value)| (*at, group, true, *value)));
+    }
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut now = vec![(0.0, 0.0); levels.len()];
+    // Begin at zero, so that the time axis does.
+    let mut lacks = vec![SlotLevel { now: 0.0, steps: vec![(0.0, 0.0)] }; levels.len()];
+    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+        for (_, group, waits, value) in instant {
+            let (held, waiting) = &mut now[*group];
+            *(if *waits { waiting } else { held }) = *value;
+        }
+        let wanted: Vec<f64> = now.iter().map(|(held, waiting)| held + waiting).collect();
+        for (group, share) in equal_shares(&wanted, capacity).into_iter().enumerate() {
+            let lack = (share - now[group].0).max(0.0);
+            let change = lack - lacks[group].now;
+            if change != 0.0 {
+                lacks[group].change(instant[0].0, change, grain);
+            }
+        }
+    }
+    lacks
+}
+
+/// Divides `capacity` equally; slots that one does not want go to the others.
+fn equal_shares(wanted: &[f64], capacity: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let (mut shares, mut left) = (vec![0.0; wanted.len()], capacity);
+    for (place, group) in order.iter().enumerate() {
+        shares[*group] = wanted[*group].min(left / (wanted.len() - place) as f64);
+        left -= shares[*group];
+    }
+    shares
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slots_that_one_does_not_want_go_to_the_others() {
+        assert_eq!(equal_shares(&[50.0, 2.0, 9.0], 20.0), [9.0, 2.0, 9.0]);
+        assert_eq!(equal_shares(&[50.0, 2.0, 30.0], 20.0), [9.0, 2.0, 9.0]);
+        assert_eq!(equal_shares(&[3.0, 0.0], 20.0), [3.0, 0.0]);
+    }
+
+    #[test]
+    fn a_group_lacks_what_it_wants_of_its_share_and_does_not_have() {
+        let level = |steps: &[(f64, f64)]| SlotLevel { now: 0.0, steps: steps.to_vec() };
+        let first =
+            Levels { held: level(&[(0.0, 10.0), (20.0, 5.0)]), waiting: level(&[(0.0, 9.0)]) };
+        let second = Levels { held: level(&[(20.0, 5.0)]), waiting: level(&[(10.0, 7.0)]) };
+        let lacks = lacks(&[first, second], 10.0, 0.0);
+        assert_eq!(lacks[0].steps, [(0.0, 0.0)]);
+        assert_eq!(lacks[1].steps, [(0.0, 0.0), (10.0, 5.0), (20.0, 0.0)]);
+    }
 
     #[test]
     fn changes_within_a_grain_are_one() {

@@ -3,20 +3,19 @@
 use indexmap::IndexMap;
 
 use super::job_groups::{JobGroups, called};
-use super::{ReportBlocks, ReportSource, charted};
+use super::{ReportBlocks, ReportSource, RunReport, charted};
+use mumakil_base::units::tell::counted;
 use mumakil_draw::chart::{
     AxisUnit, BoxSeries, Boxes, Caption, ChartAxis, Drawing, Ecdf, EcdfSample,
 };
+use mumakil_results::tables::RunJobs;
 
 /// The axis is logarithmic if the longest time is more than this many times the shortest.
 // Chosen: on a linear axis the shortest jobs would crowd in the first thirtieth.
 const WIDE: f64 = 30.0;
 
 pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
-    let mut classes = jobs.sojourns_by_class();
-    // Classes are in the scenario's order; classes that only jobs name come last.
-    let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
-    classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
+    let classes = classes(run, jobs);
     if classes.is_empty() {
         return Ok(Vec::new());
     }
@@ -31,13 +30,27 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     // A single class needs no legend and no second chart.
     let several = 1 < classes.len();
     let sample = |(class, values): (&&str, &Vec<f64>)| EcdfSample {
-        name: if several { called(class, "class").to_owned() } else { String::new() },
+        name: if several { counted_class(class, values) } else { String::new() },
         values: values.clone(),
         look: parties.look(class),
         published: Vec::new(),
     };
     let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
     Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties, of)))))
+}
+
+/// Returns the sojourns that count, by class: in the scenario's order, and then the classes that only
+/// jobs name.
+pub(super) fn classes<'j>(run: &RunReport<'_>, jobs: &'j RunJobs) -> IndexMap<&'j str, Vec<f64>> {
+    let mut classes = jobs.sojourns_by_class();
+    let place = |class: &str| run.scenario.classes.get_index_of(class).unwrap_or(usize::MAX);
+    classes.sort_by(|a, _, b, _| place(a).cmp(&place(b)));
+    classes
+}
+
+/// Returns the name of a class with its number of jobs: a curve of three jobs says little.
+fn counted_class(class: &str, values: &[f64]) -> String {
+    format!("{} ({})", called(class, "class"), counted(values.len() as u64, "job"))
 }
 
 /// Returns a chart of the distribution of the times of several samples.
@@ -47,7 +60,7 @@ pub fn distribution(caption: Caption, title: &str, samples: Vec<EcdfSample>) -> 
 }
 
 /// Returns an axis of times, logarithmic if the times differ much.
-fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
+pub(super) fn axis<'v>(title: &str, values: impl Iterator<Item = &'v f64>) -> ChartAxis {
     // A logarithmic axis cannot show zeros, so they do not count for the choice.
     let positive = values.copied().filter(|value| 0.0 < *value);
     let (low, high) =
@@ -71,7 +84,7 @@ fn boxes(classes: &IndexMap<&str, Vec<f64>>, parties: &JobGroups, of: &str) -> D
         caption,
         y: axis("Sojourn time", classes.values().flatten()),
         x: String::new(),
-        groups: classes.keys().map(|class| called(class, "class").to_owned()).collect(),
+        groups: classes.iter().map(|(class, values)| counted_class(class, values)).collect(),
         series: vec![BoxSeries { name: String::new(), samples }],
         looks: classes.keys().map(|class| parties.look(class)).collect(),
     }

@@ -168,6 +168,28 @@ fn a_report_has_what_was_recorded() {
 }
 
 #[test]
+fn jobs_are_shown_by_their_arrival_and_pools_by_what_they_lack() {
+    let run = Run::new();
+    let html = run.page().html();
+    for text in [
+        "How long jobs take, by their arrival",
+        "&lt;i&gt;: Arrival 0 s, Sojourn time 9 s",
+        "Jobs in the cluster, by pool",
+        "q: mean 0.95, at most 1",
+        "Map slots that a pool lacks of an equal share",
+    ] {
+        assert!(html.contains(text), "{text}\n{html}");
+    }
+    assert!(!html.contains("Slowdown by size of job"));
+    fs::write(run.folder.path().join("alone.csv"), "job,name,alone_ms\n0,<i>,3000\n").unwrap();
+    assert!(run.page().html().contains("2–10 (1 job): one value, 3×"));
+    // Jobs that come at one instant have no course.
+    let jobs = JOBS.replace("large,1,0,500,", "large,1,0,0,");
+    fs::write(run.folder.path().join("jobs.csv"), complete::<JobRow>(&jobs)).unwrap();
+    assert!(!run.page().html().contains("by their arrival"));
+}
+
+#[test]
 fn what_was_not_recorded_is_left_out() {
     let mut run = Run::new();
     let record = &mut run.scenario.record;

@@ -1,6 +1,8 @@
 //! The parts of each job's sojourn: a bar for each job, which opens to the text of `mumakil
 //! explain`.
 
+use std::cmp::Reverse;
+
 use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::{AxisUnit, SeriesLook};
@@ -62,19 +64,41 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     let ran = (0..told.jobs.len()).filter(|place| !told.jobs[*place].is_refused());
     let mut all: Vec<ExplainedJob> =
         ran.map(|place| ExplainedJob::of(&told, place, &holders)).collect();
-    let whole = ExplainedJob::whole(&all, &holders);
+    let mut whole = ExplainedJob::whole(&all, &holders);
+    // A stable sort: parts of equal length stay in the order of a job's life.
+    whole.sort_by_key(|sum| Reverse(sum.ms));
     let total: u64 = all.iter().map(|one| one.sojourn_ms).sum();
     // A stable sort: equally delayed jobs stay in the order of their numbers.
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
     // Naming the holders is slow for thousands of jobs, and no reader opens so many explanations.
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
-    let together = whole.iter().map(|sum| sum.line(&told, total)).collect();
     Ok(vec![
-        PageBlock::Text("All jobs together spent their time on:".to_owned()),
-        PageBlock::Sentences(together),
+        PageBlock::Table(together(&told, &whole, total)),
         PageBlock::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
         PageBlock::Table(table(&told, &all)),
     ])
+}
+
+/// Returns the table of the parts of all jobs' time, which is `total` milliseconds.
+fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
+    let row = |sum: &PartSum| {
+        vec![
+            PageCell::text(sum.part.word()),
+            PageCell::number(sum.ms as f64, AxisUnit::Seconds.text(sum.ms as f64 / 1e3)),
+            PageCell::number(sum.ms as f64, sum.share_of(total)),
+            PageCell::text(sum.why(told)),
+        ]
+    };
+    PageTable {
+        caption: "The time of all jobs together".to_owned(),
+        columns: vec![
+            PageColumn::text("Spent on"),
+            PageColumn::number("Time", None),
+            PageColumn::number("Share", None),
+            PageColumn::text("Why, and who had the slots"),
+        ],
+        rows: whole.iter().map(row).collect(),
+    }
 }
 
 /// Returns the table of jobs; the job that was delayed most comes first.
