@@ -64,6 +64,7 @@ fn ratios_beside_one() {
             series("fair / fifo", 1, [(0.7, 1.1), (0.8, 1.1), (0.9, 1.2), (1.0, 1.05)]),
             series("hfsp / fifo", 2, [(0.5, 1.1), (0.6, 1.05), (0.8, 1.3), (1.1, 1.05)]),
         ],
+        looks: Vec::new(),
         band: "95 % confidence, paired by seed, each by itself".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
@@ -150,6 +151,7 @@ fn bars_with_whiskers() {
             ],
             12.0,
         ),
+        looks: Vec::new(),
         arrangement: Arrangement::Grouped,
         whisker: "95 % confidence".to_owned(),
     };
@@ -174,6 +176,7 @@ fn published_bars() {
         x: "Maps of the job".to_owned(),
         groups: names(&["3", "10", "100"]),
         series: series.map(|(series, published)| BarSeries { published, ..series }).collect(),
+        looks: Vec::new(),
         arrangement: Arrangement::Grouped,
         whisker: "95 % confidence".to_owned(),
     };
@@ -224,6 +227,7 @@ fn stacked_bars() {
             ],
             0.0,
         ),
+        looks: Vec::new(),
         arrangement: Arrangement::Stacked,
         whisker: String::new(),
     };

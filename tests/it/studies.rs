@@ -89,15 +89,20 @@ metrics: [mean(sojourn)]
 charts:
   - {line: mean(sojourn), over: nodes, by: scheduler}
   - {ratio: mean(sojourn), over: nodes}
+  - {boxes: sojourn, over: scheduler, where: {nodes: 2}}
 ",
     );
     room.mumakil("study colours.yaml --out out --quiet").assert().success();
-    let [lines, ratios] = ["01.svg", "02.svg"]
+    let [lines, ratios, boxes] = ["01.svg", "02.svg", "03.svg"]
         .map(|name| fs::read_to_string(room.path("out/charts").join(name)).unwrap());
     for policy in ["fair", "hfsp"] {
         assert_eq!(look(&lines, policy), look(&ratios, &format!("{policy} / fifo")));
     }
     assert_ne!(look(&lines, "fair"), look(&lines, "hfsp"));
+    let colours = ["fifo", "fair", "hfsp"].map(|policy| look(&lines, policy).0);
+    let first = |colour: &&str| boxes.find(&format!("<g class=\"c-{colour}\">"));
+    let places = colours.iter().map(first).collect::<Option<Vec<_>>>().expect("each has a box");
+    assert!(places.is_sorted(), "{places:?}");
 }
 
 #[test]

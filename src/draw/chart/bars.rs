@@ -6,7 +6,7 @@ use super::category::Groups;
 use super::doubted::cross;
 use super::drawing::{Caption, ChartSheet, Drawing, PlotArea};
 use super::legend::LegendKey;
-use super::palette::{Hatches, colour, outlined};
+use super::palette::{Hatches, SeriesLook, colour, outlined};
 use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds, is_number};
 use super::text::{Coordinate, joined, tip};
@@ -34,6 +34,8 @@ pub struct Bars {
     pub groups: Vec<String>,
     /// The series, in the order of the legend.
     pub series: Vec<BarSeries>,
+    /// The look of each group; empty if bars are coloured by series.
+    pub looks: Vec<SeriesLook>,
     /// The arrangement of the bars of a group.
     pub arrangement: Arrangement,
     /// The meaning of the whiskers, such as `95 % confidence`; shown in a note if there is a
@@ -91,7 +93,7 @@ impl Bars {
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
-        sheet.hatches(0..self.series.len());
+        sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
         let key = |(i, series): (usize, &BarSeries)| LegendKey::area(&series.name, i, hatches);
@@ -206,9 +208,10 @@ impl Bars {
             let (left, across) = (Coordinate(left + width / 2.0 - reach), Coordinate(2.0 * reach));
             format!("M{left} {low}h{across}M{middle} {low}V{high}M{left} {high}h{across}")
         });
+        let look = self.looks.get(group).map_or(series, |look| look.0);
         html! {
-            rect class={ (colour(series)) @if 3.0 < width { " edge" } } x=(Coordinate(left)) y=(Coordinate(top))
-                width=(Coordinate(width)) height=(Coordinate(bottom - top)) fill=(hatches.fill(series)) {
+            rect class={ (colour(look)) @if 3.0 < width { " edge" } } x=(Coordinate(left)) y=(Coordinate(top))
+                width=(Coordinate(width)) height=(Coordinate(bottom - top)) fill=(hatches.fill(look)) {
                 (tip(&self.told(bar)))
             }
             @if let Some(whisker) = whisker { (outlined(&whisker)) }
@@ -243,6 +246,7 @@ mod tests {
             x: String::new(),
             groups: vec!["small".to_owned()],
             series: vec![series("node", values[0]), series("rack", values[1])],
+            looks: Vec::new(),
             arrangement,
             whisker: "95 % confidence".to_owned(),
         };

@@ -27,6 +27,8 @@ pub struct Ratios {
     pub groups: Vec<String>,
     /// The pairs, in the order of the legend.
     pub series: Vec<RatioSeries>,
+    /// The look of each group; empty if ratios are coloured by series.
+    pub looks: Vec<SeriesLook>,
     /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
@@ -138,7 +140,7 @@ impl Ratios {
         let sides = (middle - wide / 2.0, middle + wide / 2.0);
         let at = |value: f64| area.y(y.place(value));
         let band = sane(ratio).map(|(low, high)| (at(high), at(low)));
-        let SeriesLook(look) = self.series[series].look;
+        let SeriesLook(look) = *self.looks.get(group).unwrap_or(&self.series[series].look);
         html! {
             g class=(colour(look)) {
                 (tip(&self.told(group, series, ratio)))
@@ -189,6 +191,7 @@ mod tests {
                 look: SeriesLook(2),
                 ratios,
             }],
+            looks: Vec::new(),
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()

@@ -174,13 +174,14 @@ prop_compose! {
             look: SeriesLook(look),
             ratios: ratios.into_iter().map(|one: Option<_>| one.map(ratio)).collect(),
         });
-        Ratios { caption, y, x, groups, series: series.collect(), band }.draw()
+        let looks = Vec::new();
+        Ratios { caption, y, x, groups, series: series.collect(), looks, band }.draw()
     }
 }
 
 prop_compose! {
     fn bars()(caption in caption(), y in axis(), x in name(), groups in vec(name(), 0..30), whisker in name(),
-        stacked in any::<bool>(),
+        stacked in any::<bool>(), looks in vec(0usize..70, 0..9),
         series in vec((
             name(),
             vec(prop::option::of((number(), interval())), 0..30),
@@ -194,7 +195,8 @@ prop_compose! {
             published,
         });
         let arrangement = if stacked { Arrangement::Stacked } else { Arrangement::Grouped };
-        Bars { caption, y, x, groups, series: series.collect(), arrangement, whisker }.draw()
+        let looks = looks.into_iter().map(SeriesLook).collect();
+        Bars { caption, y, x, groups, series: series.collect(), looks, arrangement, whisker }.draw()
     }
 }
 

@@ -64,6 +64,8 @@ impl ChartKind for BarChart<'_> {
             x: canvas.path(canvas.over),
             groups: labels.into_iter().map(|group| group.label).collect(),
             series,
+            // The legend beside published numbers has one colour for all of ours.
+            looks: if canvas.published.is_empty() { canvas.looks() } else { Vec::new() },
             arrangement: Arrangement::Grouped,
             whisker: BAND.to_owned(),
         };

@@ -46,7 +46,7 @@ impl ChartKind for BoxPlot<'_> {
             x: canvas.path(canvas.over),
             groups: groups.into_iter().map(|group| group.label).collect(),
             series,
-            looks: Vec::new(),
+            looks: canvas.looks(),
         };
         Ok(chart.draw().into())
     }

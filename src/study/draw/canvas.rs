@@ -4,7 +4,7 @@ use super::Picture;
 use super::published::PublishedPoint;
 use crate::plan::compared::ComparedWith;
 use mumakil_base::statistics::{Band, Estimate, interval};
-use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, ValueLines};
+use mumakil_draw::chart::{self, Bar, Caption, ChartAxis, SeriesLook, ValueLines};
 use mumakil_results::expect::{ExprPlan, Figure, Runs, Space, Unit, in_words};
 use mumakil_results::tables::ReadError;
 
@@ -112,6 +112,20 @@ impl Canvas<'_> {
             values.iter().map(group).collect::<Vec<_>>()
         };
         self.asked.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Returns the look of each value of the horizontal axis if the chart has no other series: the
+    /// look that the value has as a series of other charts. Numbers have one look; the result is
+    /// empty then, or if there are series.
+    pub(super) fn looks(&self) -> Vec<SeriesLook> {
+        let Some(over) = self.over.filter(|_| self.by.is_none() && self.asked.len() == 1) else {
+            return Vec::new();
+        };
+        let axis = &self.material.space.axes[over];
+        match axis.unit() {
+            Some(_) => Vec::new(),
+            None => (0..axis.values.len()).map(SeriesLook).collect(),
+        }
     }
 
     /// Returns the path of an axis' field; empty without an axis.

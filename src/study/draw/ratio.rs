@@ -64,15 +64,15 @@ impl ChartKind for RatioChart<'_> {
         let name = |(base, other): &(usize, usize)| {
             format!("{} / {}", values[*other].label, values[*base].label)
         };
+        let looks = looks(&pairs, values.len());
         let (groups, series): (Vec<String>, Vec<RatioSeries>) = if canvas.over.is_some() {
-            let looks = looks(&pairs, values.len());
             let series = |(places, look): (&(usize, usize), SeriesLook)| RatioSeries {
                 name: name(places),
                 look,
                 ratios: found.iter().map(|family| mark(family, places)).collect(),
             };
             let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
-            (labels.collect(), pairs.iter().zip(looks).map(series).collect())
+            (labels.collect(), pairs.iter().zip(looks.clone()).map(series).collect())
         } else {
             // Without a second axis, the name of each pair stands below its ratio.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
@@ -86,6 +86,7 @@ impl ChartKind for RatioChart<'_> {
             x: canvas.path(canvas.over),
             groups,
             series,
+            looks: if canvas.over.is_some() { Vec::new() } else { looks },
             band: format!(
                 "{BAND}, paired by seed{}",
                 if several { ", each by itself" } else { "" }

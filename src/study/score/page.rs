@@ -283,6 +283,7 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
         x: "Scenario".to_owned(),
         groups: scores[0].scenarios.iter().map(|one| one.name.clone()).collect(),
         series: scores.iter().enumerate().map(series).collect(),
+        looks: Vec::new(),
         band: "95 % confidence, paired by seed".to_owned(),
     }
     .draw()

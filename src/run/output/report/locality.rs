@@ -59,6 +59,7 @@ pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBloc
         x: "Maps of the job".to_owned(),
         groups: sizes.iter().map(|(name, _)| (*name).to_owned()).collect(),
         series: ["node", "rack", "off-rack"].into_iter().enumerate().map(series).collect(),
+        looks: Vec::new(),
         arrangement: Arrangement::Stacked,
         whisker: String::new(),
     };
