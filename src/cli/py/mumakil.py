@@ -349,6 +349,7 @@ def _concat(tables: list[Frame]) -> Frame:
 # The colours of Okabe and Ito, which are distinct with any colour vision; the reports use them,
 # too.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#b5a400"]
+GREY = "#5a626c"
 DASHES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
 MARKERS = "osD^vPX*"
 OTHERS = "others"
@@ -601,10 +602,10 @@ def _parties(run: Run) -> tuple[dict[int, str], dict[str, str]]:
         tasks[names[row[0]]] = tasks.get(names[row[0]], 0) + row[5] + row[6]
     order = list(tasks)
     if len(COLOURS) < len(order):
-        # The names with the most tasks get colours; the others share the last one.
+        # The names with the most tasks get colours; the others share a grey.
         order.sort(key=lambda name: -tasks[name])
-        order[len(COLOURS) - 1 :] = [OTHERS]
-    looks = dict(zip(order, COLOURS, strict=False))
+        order[len(COLOURS) :] = [OTHERS]
+    looks = dict(zip(order, [*COLOURS, GREY], strict=False))
     return {job: name if name in looks else OTHERS for job, name in names.items()}, looks
 
 
