@@ -11,6 +11,7 @@ use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::story::RunStory;
+use super::study::{PaceOptions, StudyRunArguments};
 use super::{terminal, verdicts};
 use crate::emulation::{Emulated, KeptRun, Options, Prepared};
 use crate::explain::ExplainedJob;
@@ -35,6 +36,7 @@ Examples:
   mumakil run mine.yaml --seed 7 --out results/seven
   mumakil run mine.yaml --set cluster.nodes=50 --set hadoop.slow_start=0.8
   mumakil run mine.yaml --set 'cluster={preset: ec2-100, nodes: 50}' --force
+  mumakil run mine.yaml --set scheduler=fifo,fair,hfsp    a study of the three
   mumakil run quickstart --clock 600x
 
 Exit codes:
@@ -76,8 +78,41 @@ pub(super) struct RunArguments {
     open: OpenOption,
 }
 
+/// Returns the setting that names several schedulers, and the axis of a study that has them.
+fn schedulers(sets: &[String]) -> Option<(usize, String)> {
+    sets.iter().enumerate().find_map(|(place, set)| {
+        let names = set.strip_prefix("scheduler=").filter(|names| names.contains(','))?;
+        // A comma within braces belongs to the options of one policy.
+        let are_names = !names.contains(['{', '[', '"', '\'']);
+        are_names.then(|| (place, format!("sweep.scheduler=[{names}]")))
+    })
+}
+
 impl RunArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+        match schedulers(&self.overrides.sets) {
+            Some((place, axis)) => self.into_study(place, axis)?.run(registry),
+            None => self.run_one(registry),
+        }
+    }
+
+    /// Returns the study that runs the scenario under each of several schedulers; `place` is the
+    /// setting that names them.
+    fn into_study(self, place: usize, axis: String) -> Result<StudyRunArguments, Failure> {
+        let Self { scenario, out, overrides, clock, perfetto, force, quiet, .. } = self;
+        if clock.is_some() || perfetto.is_some() {
+            return Err(Failure::input(
+                "--clock and --perfetto are for a single run, and `scheduler` names several policies",
+            ));
+        }
+        let Overrides { seed, mut sets, .. } = overrides;
+        sets.splice(place..=place, [axis, "compare=scheduler".to_owned()]);
+        sets.extend(seed.map(|seed| format!("seed={seed}")));
+        let pace = PaceOptions::of_run(self.time_limit, force, self.verify, self.drive);
+        Ok(StudyRunArguments::of(scenario, out, sets, pace, quiet, self.open))
+    }
+
+    fn run_one(self, registry: &Registry) -> Result<(), Failure> {
         let overrides = Overrides { clock: self.clock, ..self.overrides };
         let (draft, loaded) = source::load(&self.scenario, overrides, registry)?;
         let LoadedScenario { scenario, warnings, .. } = loaded;

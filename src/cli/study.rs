@@ -92,8 +92,8 @@ enum StudyCommand {
     Cancel(cancel::StudyCancelArguments),
 }
 
-#[derive(Debug, clap::Args)]
-struct StudyRunArguments {
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct StudyRunArguments {
     /// A file, the name of a study that Mumakil brings (see `mumakil list scenarios`), or the folder of a
     /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
@@ -154,6 +154,16 @@ pub(super) struct PaceOptions {
 }
 
 impl PaceOptions {
+    /// Returns the options of a study that `mumakil run` begins.
+    pub(super) fn of_run(
+        time_limit: Option<SimSpan>,
+        anew: bool,
+        verify: bool,
+        drive: DriveOption,
+    ) -> Self {
+        Self { time_limit, anew, verify, drive, ..Self::default() }
+    }
+
     /// Returns the pace for policies that are watched: each run is done under the checker, and takes
     /// no longer than `limit` unless the user says otherwise.
     pub(super) fn watched(self, limit: SimSpan) -> Self {
@@ -188,7 +198,19 @@ impl StudyArguments {
 }
 
 impl StudyRunArguments {
-    fn run(self, registry: &Registry) -> Result<(), Failure> {
+    /// Returns the arguments for a study whose text has these settings.
+    pub(super) fn of(
+        study: PathBuf,
+        out: Option<PathBuf>,
+        sets: Vec<String>,
+        pace: PaceOptions,
+        quiet: bool,
+        open: OpenOption,
+    ) -> Self {
+        Self { study: Some(study), out, pace, sets, quiet, open, ..Self::default() }
+    }
+
+    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study.expect("clap requires STUDY"), self.out)?;
         let registry = &folder::registry(&path, registry);
         let study = Study::of(source::open_study(&path, &self.sets)?)?;

@@ -12,6 +12,7 @@
 mod expectations;
 mod room;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -138,7 +139,11 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     };
     // Jobs of a trace are unknown before its file is read: then `jobs` is empty, and the checks of
     // jobs find nothing.
-    let jobs = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
+    let of_source = drawn.as_ref().map_or(workload.listed(), |(_, jobs)| jobs);
+    let jobs = &match workload.also.is_empty() || !intact("workload") {
+        true => Cow::Borrowed(of_source),
+        false => Cow::Owned([of_source, &workload.also].concat()),
+    };
     if intact("cluster") {
         check_cluster(cluster, workload.has_hosts(), found);
         check_room(cluster, jobs, found);
@@ -151,7 +156,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
             found.value("workload.pace.load", "a load of 0 brings no jobs");
         }
         // A mix checks its number of jobs and the `after` of its types itself, when it is drawn.
-        if drawn.is_none() {
+        if drawn.is_none() || !workload.also.is_empty() {
             check_names(jobs, found);
             check_order(jobs, found);
         }
@@ -176,6 +181,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
             point_at_options(*source, jobs, &mut found.problems);
         }
     }
+    point_at_others(of_source.len(), &mut found.problems);
     if scenario.record.warm_up == AutoSpan::Auto && scenario.clock != ClockSpec::Virtual {
         let message = "with `auto` the run is made twice, and only `clock: virtual` repeats a run";
         found.value("record.warm_up", message);
@@ -544,6 +550,19 @@ fn point_at_options(source: &dyn Source, jobs: &[JobEntry], problems: &mut Vec<Y
     });
 }
 
+/// Moves the problems of jobs behind those of the source to `workload.also`.
+fn point_at_others(of_source: usize, problems: &mut [YamlProblem]) {
+    let jobs = Path::of("workload.jobs");
+    for problem in problems.iter_mut().filter(|problem| jobs.contains(&problem.path)) {
+        if let Some(PathStep::Index(job)) = problem.path.0.get(2).cloned()
+            && of_source <= job
+        {
+            problem.path.0[1] = PathStep::Key("also".into());
+            problem.path.0[2] = PathStep::Index(job - of_source);
+        }
+    }
+}
+
 /// Checks that jobs come from one source only.
 fn check_sources(workload: &WorkloadSpec, topology: Option<&TraceFile>, found: &mut Checked) {
     for source in &workload.sources {
@@ -876,7 +895,7 @@ fn check_classes(scenario: &Scenario, found: &mut Checked) {
              all that fit; say all classes in the order in which they shall be tried"
         ));
     }
-    for job in scenario.workload.listed() {
+    for job in scenario.workload.all_listed() {
         if let Some(class) = job.class.as_ref().filter(|class| !classes.contains_key(*class))
             // A job may have a class that `classes` does not list, so warn only of a class that
             // looks like a misspelling.

@@ -133,7 +133,7 @@ impl Scenario {
     /// Returns the parts of the scenario that a policy may know when its options are checked.
     pub fn site(&self) -> PolicySite<'_> {
         let added = || self.later.iter().filter_map(|later| later.submit.as_ref());
-        let jobs = || self.workload.listed().iter().chain(added());
+        let jobs = || self.workload.all_listed().chain(added());
         // A job that changes its pool is expected in both pools.
         let moved = self.later.iter().filter_map(|later| {
             let change = later.change.as_ref()?;

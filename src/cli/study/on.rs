@@ -124,7 +124,7 @@ fn engine(word: &str) -> Option<&'static dyn Engine> {
 }
 
 /// The options for work on other machines.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(in crate::cli) struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]

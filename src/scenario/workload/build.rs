@@ -76,6 +76,7 @@ impl Workload {
                 entry.submit = start + entry.submit.saturating_sub(first);
             }
         }
+        add_others(&spec.also, &mut entries)?;
         let own = entries.len();
         if let Some(warm) = &spec.warm_start {
             let warm = warm.jobs(site.topology.slots(), &entries);
@@ -124,6 +125,23 @@ impl Workload {
             }
         }
     }
+}
+
+/// Adds jobs that come besides those of the source.
+fn add_others(others: &[JobEntry], entries: &mut Vec<JobEntry>) -> Result<(), TraceError> {
+    if others.is_empty() {
+        return Ok(());
+    }
+    let mut names = TakenNames::default();
+    // The names in a trace are checked by its reader.
+    entries.iter().for_each(|job| drop(names.take(job)));
+    for job in others {
+        if let Err(what) = names.take(job) {
+            return Err(TraceError::Unusable { what, hint: "rename the job below `also`".into() });
+        }
+    }
+    entries.extend_from_slice(others);
+    Ok(())
 }
 
 /// Returns when the first job is submitted; `None` if at its own time.

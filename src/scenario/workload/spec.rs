@@ -38,6 +38,10 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "ArrivalPace::is_as_given")]
     #[schemars(extend("x-only-if" = {"workload.submission": "replay"}))]
     pub pace: ArrivalPace,
+    /// Jobs that come besides those of the source, at their own times: neither `start` nor `pace`
+    /// moves them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<JobEntry>,
     /// Work that fills the cluster before the first job arrives; its own jobs are left out of
     /// statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,15 +77,20 @@ fn by_key<S: Serializer>(sources: &[Box<dyn Source>], to: S) -> Result<S::Ok, S:
 
 impl WorkloadSpec {
     /// The keys that every workload has, whatever its source.
-    pub(crate) const KEYS: [&str; 4] = ["submission", "start", "pace", "warm_start"];
+    pub(crate) const KEYS: [&str; 5] = ["submission", "start", "pace", "also", "warm_start"];
 
-    /// Returns the jobs that the scenario itself lists.
+    /// Returns the jobs that the scenario lists as its source of jobs.
     pub fn listed(&self) -> &[JobEntry] {
         self.sources
             .iter()
             .map(|source| source.listed())
             .find(|jobs| !jobs.is_empty())
             .unwrap_or(&[])
+    }
+
+    /// Returns all jobs that the scenario itself lists, those of `also` included.
+    pub fn all_listed(&self) -> impl Iterator<Item = &JobEntry> {
+        self.listed().iter().chain(&self.also)
     }
 
     /// Returns the files with jobs or with the hosts on which they run, each with its key.

@@ -37,6 +37,9 @@ pub enum Arrivals {
         jobs: Count<1, 10_000_000>,
         /// How the jobs are distributed over the 24 hours of the day: a weight for each hour.
         hours: [Factor; 24],
+        /// The hour of the day at which the run begins: 0 is midnight.
+        #[serde(default = "midnight", skip_serializing_if = "is_midnight")]
+        from: Count<0, 23>,
     },
 }
 
@@ -63,13 +66,23 @@ impl Arrivals {
                 times.sort();
                 Box::new(times.into_iter())
             }
-            Self::Daily { jobs, hours } => {
+            Self::Daily { jobs, hours, from } => {
                 let all: f64 = hours.iter().map(|weight| weight.get()).sum();
-                let in_an_hour = hours.map(|weight| f64::from(jobs.get()) * (weight.get() / all));
+                let mut in_an_hour =
+                    hours.map(|weight| f64::from(jobs.get()) * (weight.get() / all));
+                in_an_hour.rotate_left(from.get() as usize);
                 stepping(rng, move |at, rng| next_of_day(at, &in_an_hour, rng))
             }
         }
     }
+}
+
+fn midnight() -> Count<0, 23> {
+    Count::of(0)
+}
+
+fn is_midnight(hour: &Count<0, 23>) -> bool {
+    hour.get() == 0
 }
 
 /// Returns endless times: the first is 0, and each other time is one step later than the time

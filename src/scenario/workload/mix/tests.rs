@@ -146,6 +146,21 @@ fn a_day_has_the_jobs_of_its_hours() {
 }
 
 #[test]
+fn a_day_may_begin_at_any_hour() {
+    let mut hours = [0; 24];
+    hours[9] = 1;
+    let daily = |more: &str| {
+        secs(&plain(&format!(
+            "duration: 1d, arrivals: {{daily: {{jobs: 99, hours: {hours:?}{more}}}}}"
+        )))
+    };
+    let [midnight, morning] = ["", ", from: 7"].map(daily);
+    assert!(midnight[1..].iter().all(|at| at / 3_600 == 9), "{midnight:?}");
+    let two_hours_in = midnight[1..].iter().map(|at| at - 7 * 3_600);
+    assert!(morning[1..].iter().copied().eq(two_hours_in), "{morning:?}");
+}
+
+#[test]
 fn users_and_pools_come_in_turn_by_weight_or_one_for_each() {
     let users = |rest: &str| -> Vec<String> {
         plain(&format!("jobs: 4, {rest}")).into_iter().map(|job| job.user).collect()
