@@ -9,7 +9,7 @@ FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
 FUZZ_SANITIZER ?= address
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture outsiders fuzz bench instructions lint deps format doc transcripts install guided release clean help
+.PHONY: build demo test chaos papers picture gallery outsiders fuzz bench instructions lint deps format doc transcripts install guided release clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	@[ -e $(MUMAKIL) ] || echo "Building $(MUMAKIL): about five minutes of processor time, half of that on two cores."
@@ -46,10 +46,13 @@ papers: build ## Repeat the papers' experiments and write the guide's table of t
 	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
 	    -e '/^<!-- papers: made/r target/papers.md' src/guide/experiments.md
 
-picture: build ## Draw the README's pictures anew: a run's report, a study's chart
+picture: build ## Draw the README's pictures anew: a run's report, a study's chart, the attempts of a run
 	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture
 	$(MUMAKIL) study scaling-study --quiet --out target/scaling-study
 	cp target/scaling-study/charts/02.svg scenarios/scaling-study.svg
+
+gallery: build ## Make pages of the most telling pictures in out/gallery, and what makes each; needs Python
+	scenarios/gallery/pages.py $(MUMAKIL) out/gallery
 
 bench: ## Measure speed; prints figures, checks none
 	$(CARGO) bench --profile dist

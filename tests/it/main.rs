@@ -26,6 +26,7 @@ mod explain;
 mod external;
 mod fair;
 mod fifo;
+mod gallery;
 mod guide;
 mod heartbeats;
 mod hfsp;

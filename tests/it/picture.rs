@@ -1,15 +1,17 @@
-//! The README's picture of a report is cut out of a real report.
+//! The README's pictures of runs are cut out of real reports.
 //!
-//! Only a browser could draw the page itself, so the picture repeats the head of the page: the
-//! title, the numbers, and the chart of the slots as drawn in the report.
+//! Only a browser could draw the page itself, so the first picture repeats the head of the page: the
+//! title, the numbers, and the chart of the slots as drawn in the report. The second is a chart
+//! alone.
 
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::Room;
 use crate::guide::compare;
+use crate::{Room, root};
 
-const PICTURE: &str = "scenarios/quickstart.svg";
+const HEAD: &str = "scenarios/quickstart.svg";
+const ATTEMPTS: &str = "scenarios/gallery/a-node-dies.svg";
 const WIDTH: u32 = 720;
 /// The number of tiles with numbers in a row.
 const IN_A_ROW: usize = 5;
@@ -18,10 +20,22 @@ const GAP: u32 = 8;
 const TILE_HEIGHT: u32 = 74;
 
 #[test]
-fn the_picture_is_cut_out_of_a_report() {
+fn the_picture_of_a_report_is_the_head_of_it() {
+    compare(HEAD, &head(&report("quickstart")));
+}
+
+#[test]
+fn the_picture_of_a_fault_shows_the_attempts() {
+    let scenario = root().join(ATTEMPTS).with_extension("yaml");
+    let report = report(scenario.to_str().unwrap());
+    let (height, drawn) = chart(&report, "attempts");
+    compare(ATTEMPTS, &svg(part(&report, "<h1>", "</h1>"), height, drawn));
+}
+
+fn report(scenario: &str) -> String {
     let room = Room::new();
-    room.mumakil("run quickstart --quiet --out run").assert().success();
-    compare(PICTURE, &picture(&fs::read_to_string(room.path("run/report.html")).unwrap()));
+    room.mumakil("run --quiet --out run").arg(scenario).assert().success();
+    fs::read_to_string(room.path("run/report.html")).unwrap()
 }
 
 /// Returns the text between two marks, and the text after the second mark.
@@ -33,7 +47,15 @@ fn part<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
     cut(text, from, to).unwrap_or_else(|| panic!("the report lacks {from}…{to}")).0
 }
 
-fn picture(report: &str) -> String {
+/// Returns the height and the content of a chart of a report.
+fn chart<'t>(report: &'t str, id: &str) -> (u32, &'t str) {
+    // A chart over time has another `svg` inside.
+    let chart = part(report, &format!("id=\"{id}\""), "</svg></div></figure>");
+    let (head, drawn) = chart.split_once('>').unwrap();
+    (part(head, "height=\"", "\"").parse().unwrap(), drawn)
+}
+
+fn head(report: &str) -> String {
     let (title, subtitle) =
         (part(report, "<h1>", "</h1>"), part(report, "<p class=\"subtitle\">", "</p>"));
     let mut tiles = Vec::new();
@@ -42,9 +64,7 @@ fn picture(report: &str) -> String {
         tiles.push(tile);
         rest = behind;
     }
-    let chart = part(report, "id=\"slots-map\"", "</svg>");
-    let (head, drawn) = chart.split_once('>').unwrap();
-    let height: u32 = part(head, "height=\"", "\"").parse().unwrap();
+    let (height, drawn) = chart(report, "slots-map");
 
     let mut body = String::new();
     let _ = writeln!(
@@ -70,12 +90,17 @@ fn picture(report: &str) -> String {
         }
         top += TILE_HEIGHT + GAP;
     }
-    let height = top + height;
+    let _ = write!(body, r#"<g transform="translate(0 {top})">{drawn}</g>"#);
+    svg(title, top + height, &body)
+}
+
+/// Returns a picture of what a report shows.
+fn svg(title: &str, height: u32, body: &str) -> String {
     let style = mumakil::chart::style();
     format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" class="mk" role="img" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"><title>The report of {title}</title><style>{style}
 .mk .small{{font-size:12px}}</style><rect class="c-paper area" width="{WIDTH}" height="{height}"></rect><g class="c-ink">
-{body}<g transform="translate(0 {top})">{drawn}</g></g></svg>
+{body}</g></svg>
 "#
     )
 }

@@ -7,8 +7,9 @@ use mumakil::study::{Plan, Study};
 
 use crate::{Room, files, root};
 
-/// Folders with parts of scenarios and with exercises, which other tests check.
-const PRESETS: [&str; 6] = ["clusters/", "course/", "hadoop/", "papers/", "traces/", "workloads/"];
+/// Folders with parts of scenarios, with exercises and with pictures, which other tests check.
+const PRESETS: [&str; 7] =
+    ["clusters/", "course/", "gallery/", "hadoop/", "papers/", "traces/", "workloads/"];
 
 /// Returns the names of all scenarios that are a single run.
 pub(crate) fn runs() -> Vec<String> {

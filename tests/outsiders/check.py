@@ -1,9 +1,9 @@
 """Checks the results of a run with other people's tools: do they read the same content?
 
-    check.py RUN [--perfetto FILE] [--report FILE] [--screenshots DIR]
+    check.py [RUN] [--perfetto FILE] [--report FILE] [--screenshots DIR]
 
-RUN is the folder of a run. A check whose package or browser is missing is reported and skipped.
-A wrong result ends in exit code 1.
+RUN is the folder of a run; without it, only the report is checked. A check whose package or browser
+is missing is reported and skipped. A wrong result ends in exit code 1.
 """
 
 import argparse
@@ -14,8 +14,9 @@ from pathlib import Path
 
 def checks(arguments):
     """Yields the module of each check, and the paths that it checks."""
-    yield "histograms", [arguments.run]
-    yield "tables", [arguments.run]
+    if arguments.run:
+        yield "histograms", [arguments.run]
+        yield "tables", [arguments.run]
     if arguments.perfetto:
         yield "perfetto_trace", [arguments.run, arguments.perfetto]
     if arguments.report:
@@ -24,7 +25,7 @@ def checks(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("run", type=Path, nargs="?", help="the folder of a run")
     parser.add_argument("--perfetto", type=Path, help="the run's trace")
     parser.add_argument("--report", type=Path, help="a report, an HTML file")
     parser.add_argument("--screenshots", type=Path, help="a folder for pictures of the report")
