@@ -68,7 +68,9 @@ def draws():
     from matplotlib.colors import to_hex
 
     run, study = mumakil.load_run(RUN), mumakil.load_study(STUDY)
-    [axes] = mumakil.cdf(run).axes
+    figure = mumakil.cdf(run)
+    assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook does not show it"
+    [axes] = figure.axes
     assert "(s)" in axes.get_xlabel() and axes.lines[0].get_ydata()[-1] == 1
     [axes] = mumakil.slots(run).axes
     assert len(axes.collections) == 2, "a layer for each pool"

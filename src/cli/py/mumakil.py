@@ -570,12 +570,20 @@ def _figure(title: str, x: str, y: str) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
+    # By this method a notebook shows a figure that pyplot does not know.
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     axes = figure.subplots()
     axes.set(title=title, xlabel=x, ylabel=y)
     axes.grid(color="#e1e4e8", lw=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
+
+
+def _png(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
 
 
 def _logarithmic(axes: Any, name: Literal["x", "y"]) -> None:
