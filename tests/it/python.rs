@@ -1,7 +1,7 @@
 //! `mumakil py`: the module that it writes, with the released pandas, polars and matplotlib.
 //!
 //! `tests/outsiders/frames.py` holds the checks in Python; `tests/outsiders/install` installs the
-//! packages.
+//! packages. `tests/outsiders/run` executes the notebook.
 
 use std::fs;
 use std::path::PathBuf;
@@ -113,6 +113,44 @@ fn the_module_runs_scenarios_and_studies() {
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new("python3");
     command.current_dir(room.path("")).args(["-c", CALLS]).env("PATH", path);
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+/// Reads the notebook: its cells are Python, nothing that they printed is kept, and what they name
+/// is there.
+const NOTEBOOK: &str = r#"
+import ast, json, pathlib, sys
+import mumakil
+
+def text(node):
+    return node.value if isinstance(node, ast.Constant) else None
+
+scenarios, named = pathlib.Path(sys.argv[1]), set()
+notebook = json.loads((scenarios / "notebook.ipynb").read_text(encoding="utf-8"))
+for cell in notebook["cells"]:
+    if cell["cell_type"] != "code":
+        continue
+    assert not cell["outputs"] and cell["execution_count"] is None, cell
+    for node in ast.walk(ast.parse("".join(cell["source"]))):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "mumakil":
+            assert hasattr(mumakil, node.attr), node.attr
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "mumakil.run":
+            named.add(text(node.args[0]))
+        if isinstance(node, ast.Dict):
+            named |= {text(value) for key, value in zip(node.keys, node.values) if text(key) == "base"}
+assert named and all((scenarios / f"{name}.yaml").exists() for name in named), named
+"#;
+
+#[test]
+fn the_notebook_is_python_and_names_what_is_there() {
+    if crate::lacks_python() {
+        return;
+    }
+    let room = Room::new();
+    room.mumakil("py").assert().success();
+    let mut command = Command::new("python3");
+    command.current_dir(room.path("")).args(["-c", NOTEBOOK]).arg(root().join("scenarios"));
     let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
 }

@@ -25,7 +25,7 @@ fn all() -> Vec<String> {
     let files = files(&root().join("scenarios")).into_iter();
     let mut names: Vec<String> = files
         .filter(|file| !PRESETS.iter().any(|folder| file.starts_with(folder)))
-        .filter(|file| !is_picture(file))
+        .filter(|file| !is_picture(file) && file != "notebook.ipynb")
         .filter(|file| !["policies/", "suites/"].iter().any(|folder| file.starts_with(folder)))
         .map(|file| file.strip_suffix(".yaml").expect("scenarios are YAML").to_owned())
         .collect();

@@ -1,9 +1,9 @@
 """Checks the results of a run with other people's tools: do they read the same content?
 
-    check.py [RUN] [--perfetto FILE] [--report FILE] [--screenshots DIR]
+    check.py [RUN] [--perfetto FILE] [--report FILE] [--screenshots DIR] [--notebook FILE]
 
-RUN is the folder of a run; without it, only the report is checked. A check whose package or browser
-is missing is reported and skipped. A wrong result ends in exit code 1.
+RUN is the folder of a run. A check whose package or browser is missing is reported and skipped. A
+wrong result ends in exit code 1.
 """
 
 import argparse
@@ -21,6 +21,8 @@ def checks(arguments):
         yield "perfetto_trace", [arguments.run, arguments.perfetto]
     if arguments.report:
         yield "report", [arguments.report, arguments.screenshots]
+    if arguments.notebook:
+        yield "notebooks", [arguments.notebook]
 
 
 def main():
@@ -29,6 +31,7 @@ def main():
     parser.add_argument("--perfetto", type=Path, help="the run's trace")
     parser.add_argument("--report", type=Path, help="a report, an HTML file")
     parser.add_argument("--screenshots", type=Path, help="a folder for pictures of the report")
+    parser.add_argument("--notebook", type=Path, help="a notebook to be executed")
     failed = 0
     for name, subjects in checks(parser.parse_args()):
         try:
