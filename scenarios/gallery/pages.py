@@ -86,7 +86,7 @@ def page(picture: Picture, after: Picture | None) -> str:
         section("", charts(picture.charts), prose(picture.seen)),
         section(
             "How to make it",
-            prose(f"Save this as `{file}`; what stands under `expect` is checked and can be left out:"),
+            prose(f"Save this as `{file}`. The lines under `expect` check what is said above, and can be left out:"),
             code(picture.yaml),
             prose("Then type:"),
             code(f"mumakil {picture.kind} {file} --open"),
