@@ -107,7 +107,7 @@ def cut_out(report: str, title: str, subtitle: str, ways: list[str], body: list[
 
 
 def figures(report: str) -> list[str]:
-    return re.findall(r"<figure>.*?</figure>", report, re.DOTALL)
+    return re.findall(r"<figure\b.*?</figure>", report, re.DOTALL)
 
 
 def figure(report: str, name: str) -> str:

@@ -183,7 +183,7 @@ const fn class(judgement: Judgement) -> &'static str {
 }
 
 fn chart(drawing: &Drawing) -> Markup {
-    html! { figure.wide[drawing.is_wide()] { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
+    html! { figure class=[drawing.is_wide().then_some("wide")] { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
 }
 
 fn table(table: &PageTable) -> Markup {
