@@ -81,11 +81,7 @@ impl Quincy {
             }
             let launched = offer.launch_task(task, Reason::Planned);
             offer.count_on_none();
-            let Some(launched) = launched else {
-                // The task cannot run here, so the next plan must not count on this tracker.
-                plan.hear(tracker, 0);
-                return false;
-            };
+            let Some(launched) = launched else { return false };
             if let Some(victim) = victim {
                 offer.preempt(victim, Preemption::Kill, launched.attempt);
                 plan.note_end(victim);
@@ -179,6 +175,11 @@ impl Scheduler for Quincy {
             }
             let is_planned = !plan.has_waiting() || self.launch_planned(offer, kind);
             self.launch_others(offer, kind, !is_planned);
+            if let Some(plans) = &mut self.plans {
+                // If a task could not run here, no plan may count on this tracker for now.
+                let free = if is_planned { offer.free(kind) } else { 0 };
+                plans[kind].hear(offer.tracker(), free);
+            }
         }
         offer.refuse_first(|offer, kind| self.refused(offer, kind));
     }

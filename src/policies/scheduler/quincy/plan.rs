@@ -213,6 +213,7 @@ impl SlotPlan {
         let since_start = now.as_micros() as f64 - waited.as_micros() as f64;
         let wait_cost = -cost(self.options.wait.get() * since_start);
         let node = self.flow.add_node(1);
+        self.flow.add_supply(self.slots, -1);
         let wait = self.flow.add_arc(node, waiting, 1, wait_cost);
         let (far, places) = self.places(view, task);
         self.flow.add_arc(node, self.anywhere, 1, far);
@@ -246,6 +247,7 @@ impl SlotPlan {
         let Some(task) = self.tasks.remove(&id) else { return };
         self.by_node.remove(&task.node);
         self.flow.remove_node(task.node);
+        self.flow.add_supply(self.slots, 1);
         let job = self.job(id.job);
         job.tasks -= 1;
         job.tasks_waiting -= u32::from(task.running.is_none());
