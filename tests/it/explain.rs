@@ -84,7 +84,7 @@ fn who_held_the_slots_is_named() {
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.starts_with("job 1 · small-1 · q   succeeded after "), "{told}");
     let wait = told.lines().find(|line| line.contains("waiting for the first map slot")).unwrap();
-    assert!(wait.contains("behind others in line; large "), "{wait}");
+    assert!(wait.contains("behind others in line; of the held slots: large "), "{wait}");
     let worst = room.mumakil("explain out/a-42").output().unwrap();
     let worst = String::from_utf8(worst.stdout).unwrap();
     let [first, .., all] = ["the most delayed jobs", "small-", "all jobs together"];

@@ -91,7 +91,7 @@ worded! {
         /// Other jobs came first in an order that only the policy knows.
         Order = "others came first",
         /// The job's own tasks held the slots.
-        OwnTasks = "its own tasks had them",
+        OwnTasks = "its own tasks had most of them",
         /// A slot was free; it is unknown why the job did not get this slot.
         FreeSlot = "though slots were free",
         /// A slot was free, but its tracker had not sent a heartbeat yet. Reports show the time as

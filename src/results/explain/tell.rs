@@ -1,11 +1,14 @@
 //! The explanation of a job in words, for terminals and pages.
 
-use super::{HolderTime, JobToExplain, PartSum, RunToExplain, WaitRule};
+use super::{JobToExplain, PartSum, RunToExplain, WaitRule};
 use mumakil_base::units::tell::{percent, span};
 
 /// The largest number of holders of slots that one line names. Chosen: the line should stay
 /// readable in a terminal.
 const NAMED: usize = 3;
+
+/// The smallest share that is not shown as 0.0 %.
+const LEAST_SHARE: f64 = 0.000_5;
 
 impl PartSum {
     /// Returns its share of `total` milliseconds, in per cent.
@@ -19,7 +22,7 @@ impl PartSum {
         let rule = self.rule.map_or("", WaitRule::word);
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
-            held => format!("{rule}; {held}"),
+            held => format!("{rule}; of the held slots: {held}"),
         }
     }
 
@@ -34,15 +37,18 @@ impl PartSum {
     }
 
     fn holders(&self, told: &RunToExplain) -> String {
-        let share = |slot_ms: u64| percent(slot_ms as f64 / self.held.max(1) as f64);
-        let tell =
-            |(job, slot_ms): &HolderTime| format!("{} {}", told.name_of(*job), share(*slot_ms));
-        let mut named: Vec<String> = self.jobs.iter().take(NAMED).map(tell).collect();
-        let rest: u64 = self.jobs.iter().take(NAMED).map(|(_, slot_ms)| slot_ms).sum();
-        if !named.is_empty() && rest < self.held {
-            named.push(format!("others {}", share(self.held - rest)));
+        let named = self.jobs.iter().take(NAMED);
+        let named: Vec<_> = named.map(|(job, slot_ms)| (told.name_of(*job), *slot_ms)).collect();
+        if named.is_empty() {
+            return String::new();
         }
-        named.join(", ")
+        let rest = self.held.saturating_sub(named.iter().map(|(_, slot_ms)| slot_ms).sum());
+        let share = |slot_ms| slot_ms as f64 / self.held.max(1) as f64;
+        let all = named.into_iter().chain([("others".to_owned(), rest)]);
+        let all = all.map(|(name, slot_ms)| (name, share(slot_ms)));
+        // A holder whose share is shown as 0.0 % delayed nobody.
+        let all = all.filter(|(_, share)| LEAST_SHARE <= *share);
+        all.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
     }
 }
 
