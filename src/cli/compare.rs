@@ -19,6 +19,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+pub(super) use self::first::{given_slot, parting};
+
 use self::first::FirstDifferenceReport;
 use self::runs::ComparedRun;
 use self::studies::ComparedStudy;
@@ -59,8 +61,8 @@ pub(super) struct CompareArguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
-    /// For two runs of the same jobs: show the first slot that goes to different jobs, and the jobs
-    /// that then take longer or shorter
+    /// For two runs of the same jobs: show the first slot that goes to different jobs, and of the
+    /// jobs that take longer or shorter the first and those that differ most
     #[arg(long)]
     first: bool,
     /// With --first: show jobs that take longer or shorter by more than this
@@ -262,7 +264,7 @@ impl FolderKind {
 }
 
 /// Returns the names of the folders, or their paths if two names are equal.
-fn names(folders: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
     let own = |folder: &PathBuf| {
         folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     };

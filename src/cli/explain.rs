@@ -1,10 +1,14 @@
-//! `mumakil explain`: why a job of a run took as long as it did, or which jobs waited most.
+//! `mumakil explain`: why a job of a run took as long as it did, or which jobs waited most; and why
+//! a job took longer in one of two runs.
+
+mod two_runs;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::two_runs::TwoRuns;
 use super::compare;
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -26,33 +30,55 @@ const WORST: usize = 10;
 /// millisecond. Each wait has the rule behind it, and the jobs that held the slots meanwhile.
 /// Without a job, the ten most slowed-down jobs get a line each, and the waits of all jobs are
 /// added up.
+///
+/// With two runs, the job's times in both stand beside each other, with the slot or task at which
+/// they part. Without a job, the ten jobs whose times differ most get a line each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil explain out/quickstart-42
   mumakil explain out/quickstart-42 index
   mumakil explain out/quickstart-42 3 --json
+  mumakil explain out/fifo out/fair
+  mumakil explain out/fifo out/fair index
 
 Exit codes:
   0  done
-  2  the folder holds no run that can be explained, or the run has no such job")]
+  2  the folder holds no run that can be explained, or a run has no such job")]
 pub(super) struct ExplainArguments {
     /// The folder of a run; a packed run of a study is named in the same way: out/study/runs/ID
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The number or the name of a job
+    /// The folder of a second run, or a job; a job comes before a folder of the same name
+    #[arg(value_name = "DIR|JOB")]
+    other: Option<PathBuf>,
+    /// The number or the name of a job, after two folders
     #[arg(value_name = "JOB")]
     job: Option<String>,
-    /// Print JSON: an object for the job, or an array of all jobs
+    /// Print JSON: an object for the job or for two runs, or an array of all jobs
     #[arg(long)]
     json: bool,
 }
 
 impl ExplainArguments {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let folders = Folders::of(std::slice::from_ref(&self.folder))?;
+        let typed: Vec<PathBuf> = std::iter::once(self.folder).chain(self.other).collect();
+        let folders = Folders::of(&typed)?;
+        if let Some(job) = &self.job {
+            return TwoRuns::read(&folders.paths, &typed)?.print_job(job, self.json);
+        }
         let folder = &folders.paths[0];
         let told = read(folder)?;
+        let job =
+            match typed.get(1).map(|job| (job, find(&told, &job.to_string_lossy(), "the run"))) {
+                // A path is meant as a folder, even if there is none.
+                Some((other, Err(_)))
+                    if folders.paths[1].is_dir() || 1 < other.components().count() =>
+                {
+                    return TwoRuns::read(&folders.paths, &typed)?.print_most(self.json);
+                }
+                other => other.map(|(_, job)| job).transpose()?,
+            };
         let holders = told.holders();
         // Finding the jobs that held slots meanwhile takes a pass over all slots, so do it only for
         // the jobs shown.
@@ -62,8 +88,8 @@ impl ExplainArguments {
             one.name_holders(&holders);
             one
         };
-        if let Some(name) = &self.job {
-            let one = explain(find(&told, name)?);
+        if let Some(place) = job {
+            let one = explain(place);
             return match self.json {
                 true => {
                     let text = pretty(&OneJob::of(&told, &one, &holders));
@@ -92,8 +118,8 @@ fn read(folder: &Path) -> Result<RunToExplain, Failure> {
     RunResults::new(folder).told().map_err(compare::unreadable)
 }
 
-/// Returns the index of the job with this number or name.
-fn find(told: &RunToExplain, name: &str) -> Result<usize, Failure> {
+/// Returns the index of the job with this number or name; `run` names the run in messages.
+fn find(told: &RunToExplain, name: &str, run: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
     let has_number = |job: &JobToExplain| Some(job.row.job) == number;
     let named = |job: &JobToExplain| job.row.name == name;
@@ -106,7 +132,7 @@ fn find(told: &RunToExplain, name: &str) -> Result<usize, Failure> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`mumakil explain` without a job lists those that waited most".to_owned(),
     };
-    Err(Failure::input(format!("the run has no job `{name}`\n   = {hint}")))
+    Err(Failure::input(format!("{run} has no job `{name}`\n   = {hint}")))
 }
 
 // ---- for readers ----
@@ -114,21 +140,26 @@ fn find(told: &RunToExplain, name: &str) -> Result<usize, Failure> {
 fn story_of(told: &RunToExplain, one: &ExplainedJob) -> TerminalLines {
     let job = &told.jobs[one.place];
     let mut lines = TerminalLines::default();
-    let took = span(one.sojourn_ms as f64 / 1e3);
-    let end = match job.row.outcome {
-        JobEnd::Unfinished => format!("not done after {took}"),
-        JobEnd::Refused => match &job.refused_for {
-            Some(why) => format!("refused at its submission: {why}"),
-            None => "refused at its submission".to_owned(),
-        },
-        outcome => format!("{} after {took}", outcome.word()),
-    };
+    let end = end(job, one.sojourn_ms);
     lines.bold(
         format!("job {} · {}", job.row.job, job.row.name),
         format!("{}   {end}", group(told, job)),
     );
     lines += parts(told, &one.sums, one.sojourn_ms);
     lines
+}
+
+/// Tells how a job ended.
+fn end(job: &JobToExplain, sojourn_ms: u64) -> String {
+    let took = span(sojourn_ms as f64 / 1e3);
+    match job.row.outcome {
+        JobEnd::Unfinished => format!("not done after {took}"),
+        JobEnd::Refused => match &job.refused_for {
+            Some(why) => format!("refused at its submission: {why}"),
+            None => "refused at its submission".to_owned(),
+        },
+        outcome => format!("{} after {took}", outcome.word()),
+    }
 }
 
 /// Returns the most delayed jobs. The delay is the job's sojourn divided by its isolated time. If

@@ -14,7 +14,16 @@
 //! Map slots and reduce slots are numbered separately. Setup and cleanup tasks do not count: no
 //! policy decides on them.
 //!
-//! Only the tables of the runs are read. [`explain`](crate::explain) says why a job waited.
+//! Only the tables of the runs are read. [`explain`](crate::explain) says why a job waited;
+//! [`TwoStories`] puts this side by side for a job in two runs.
+
+mod of_job;
+mod two_stories;
+
+pub use self::of_job::{DifferenceForm, JobDifference};
+pub use self::two_stories::{
+    NamedRun, PartingWords, PlacePair, TwoStories, above_all, both_parts, differing_jobs,
+};
 
 use std::cmp::Ordering;
 
@@ -38,7 +47,7 @@ pub struct FirstDifference {
 }
 
 /// A slot that a run gives to an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GivenSlot {
     /// The millisecond of the decision.
     pub at: u64,
@@ -50,6 +59,10 @@ pub struct GivenSlot {
     pub attempt: u32,
     /// The node.
     pub node: CellText,
+    /// The millisecond at which the attempt ends, if it does.
+    pub ended: Option<u64>,
+    /// Why the job got the slot, in words.
+    pub reason: CellText,
 }
 
 /// A job that takes longer in one of two runs, or that ends in one run only.
@@ -92,6 +105,13 @@ impl FirstDifference {
     pub fn at(&self) -> u64 {
         let at = self.given.iter().flatten().map(|slot| slot.at);
         at.min().expect("at least one run has given the slot")
+    }
+}
+
+impl GivenSlot {
+    /// Returns the milliseconds for which the attempt had the slot; `None` if it has no end.
+    pub fn length(&self) -> Option<u64> {
+        Some(self.ended?.saturating_sub(self.at))
     }
 }
 
@@ -153,7 +173,9 @@ fn slots(results: &dyn Results) -> Result<Slots, ReadError> {
         let AttemptRow { job, task, attempt, .. } = row;
         // A map whose output was lost has a second row, without a launch.
         if let (AttemptKind::Map | AttemptKind::Reduce, Some(at)) = (row.kind, row.launch_ms) {
-            slots[row.slot()].push(GivenSlot { at, job, task, attempt, node: row.node });
+            let kind = row.slot();
+            let AttemptRow { node, finish_ms: ended, reason, .. } = row;
+            slots[kind].push(GivenSlot { at, job, task, attempt, node, ended, reason });
         }
         Ok(())
     })?;
@@ -169,7 +191,7 @@ mod tests {
 
     /// A slot that a job gets at millisecond `at` for one of its tasks.
     fn given(at: u64, job: u32, task: u32) -> GivenSlot {
-        GivenSlot { at, job, task, attempt: 0, node: CellText::default() }
+        GivenSlot { at, job, task, ..GivenSlot::default() }
     }
 
     fn maps<const N: usize>(map: [GivenSlot; N]) -> Slots {

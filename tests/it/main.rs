@@ -71,6 +71,7 @@ mod tidy;
 mod together;
 mod traces;
 mod transcripts;
+mod two_stories;
 mod unlike_nodes;
 mod workloads;
 

@@ -387,7 +387,13 @@ fn runs_that_are_packed_are_read_as_those_in_folders_are() {
         assert!(output.status.success(), "{named}: {output:?}");
         output.stdout
     };
-    for command in ["compare ONE TWO --first --json", "explain ONE", "explain TWO 3 --json"] {
+    let commands = [
+        "compare ONE TWO --first --json",
+        "explain ONE",
+        "explain TWO 3 --json",
+        "explain ONE TWO 3 --json",
+    ];
+    for command in commands {
         assert!(told("packed", command) == told("other", command), "{command}");
     }
     // Another program, `unzip`, unpacks the same folders.

@@ -1,6 +1,7 @@
 //! `mumakil compare A B --first`: the first slot that goes to different jobs in two runs of the
 //! same jobs.
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -11,12 +12,16 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::expect::Unit;
-use crate::first_difference::{ChangedJob, FirstDifference, GivenSlot, changed_jobs, other_jobs};
+use crate::first_difference::{
+    ChangedJob, FirstDifference, GivenSlot, NamedRun, PartingWords, TwoStories, changed_jobs,
+    other_jobs,
+};
 use crate::output::results::RunResults;
 use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::shell::quoted_path;
+use crate::tables::JobRow;
 use crate::units::SimSpan;
-use crate::units::tell::{counted, grouped};
+use crate::units::tell::{counted, span};
 
 /// The most jobs shown on a terminal.
 const SHOWN: usize = 10;
@@ -27,6 +32,8 @@ pub(super) struct FirstDifferenceReport<'a> {
     by: SimSpan,
     parting: Option<FirstDifference>,
     changed: Vec<ChangedJob<'a>>,
+    /// The point at which the first of these jobs parts.
+    story: Option<PartingWords>,
 }
 
 impl<'a> FirstDifferenceReport<'a> {
@@ -51,7 +58,10 @@ impl<'a> FirstDifferenceReport<'a> {
         }
         let results = [one, other].map(|run| RunResults::new(&run.folder));
         let parting = FirstDifference::find([&results[0], &results[1]]).map_err(unreadable)?;
-        Ok(Self { runs: [one, other], by, parting, changed: changed_jobs(jobs, by) })
+        let changed = changed_jobs(jobs, by);
+        let story = changed.first().map(|first| story([one, other], &results, first.job.job));
+        let story = story.transpose()?;
+        Ok(Self { runs: [one, other], by, parting, changed, story })
     }
 
     /// Returns the lines for a terminal; `folders` are the paths that the user typed.
@@ -59,7 +69,7 @@ impl<'a> FirstDifferenceReport<'a> {
         let mut lines = TerminalLines::default();
         lines.bold(self.headline(), "");
         use Align::{Left, Right};
-        lines += table(&self.slots(), &[Left, Right, Left, Left, Left]);
+        lines += table(&self.slots(), &[Left, Right, Left, Left, Left, Left]);
         lines.end();
         lines.bold(self.caption(), "");
         if self.changed.is_empty() {
@@ -68,11 +78,16 @@ impl<'a> FirstDifferenceReport<'a> {
         let [one, other] = self.runs.map(|run| run.name.as_str());
         let mut rows =
             vec![["job", "name", "ends at", one, other, "difference"].map(str::to_owned)];
-        rows.extend(self.changed.iter().take(SHOWN).map(row));
+        rows.extend(self.shown().into_iter().map(row));
         let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
         lines += table(&rows, &[Right, Left, Right, Right, Right, Right]);
         if SHOWN < self.changed.len() {
-            lines.line(format!("  and {} more", self.changed.len() - SHOWN));
+            lines.line(format!("  and {} that differ less", self.changed.len() - SHOWN));
+        }
+        if let Some(story) = &self.story {
+            lines.end();
+            let JobRow { job, name, .. } = self.changed[0].job;
+            lines += parting(&format!("job {job} ({name}), the first of these: "), story);
         }
         lines.end();
         lines.line(self.how_to_go_on(folders));
@@ -105,9 +120,15 @@ impl<'a> FirstDifferenceReport<'a> {
                 number(other),
                 number("Difference"),
             ],
-            rows: self.changed.iter().take(SHOWN).map(cells).collect(),
+            rows: self.shown().into_iter().map(cells).collect(),
         };
-        Section::new("Where they part", vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)])
+        let mut blocks = vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)];
+        if let Some(story) = &self.story {
+            let JobRow { job, name, .. } = self.changed[0].job;
+            let text = format!("Job {job} ({name}), the first of these: {}.", story.sentence());
+            blocks.push(PageBlock::Text(text));
+        }
+        Section::new("Where they part", blocks)
     }
 
     /// Returns the instant of the first difference, in seconds, with its label in timelines; `None`
@@ -120,11 +141,7 @@ impl<'a> FirstDifferenceReport<'a> {
     /// Returns the difference and the changed jobs as JSON.
     pub(super) fn json(&self) -> String {
         let names = self.runs.map(|run| &run.name);
-        let given = |slot: &GivenSlot| {
-            let GivenSlot { at, job, task, attempt, node } = slot;
-            let name = self.job_name(*job);
-            json!({"at_ms": at, "job": job, "name": name, "task": task, "attempt": attempt, "node": node.as_str()})
-        };
+        let given = |slot: &GivenSlot| given_slot(slot, self.job_name(slot.job));
         let slot = |FirstDifference { kind, number, given: of_runs }: &FirstDifference| {
             let given = of_runs.each_ref().map(|slot| slot.as_ref().map(given));
             json!({"kind": kind.word(), "number": number, "given": given})
@@ -166,12 +183,13 @@ impl<'a> FirstDifferenceReport<'a> {
         let Some(parting) = &self.parting else { return Vec::new() };
         let row = |(run, slot): (&ComparedRun, &Option<GivenSlot>)| match slot {
             None => vec![run.name.clone(), "no slot any more".to_owned()],
-            Some(GivenSlot { at, job, task, node, .. }) => vec![
+            Some(GivenSlot { at, job, task, node, reason, .. }) => vec![
                 run.name.clone(),
                 instant(*at),
                 format!("job {job} ({})", self.job_name(*job)),
                 format!("{} {task}", parting.kind.word()),
                 format!("on {node}"),
+                reason.to_string(),
             ],
         };
         self.runs.into_iter().zip(&parting.given).map(row).collect()
@@ -187,25 +205,60 @@ impl<'a> FirstDifferenceReport<'a> {
         }
     }
 
-    /// Returns the commands that explain the difference.
+    /// Returns the jobs to show: the first that ends, and those that differ most.
+    fn shown(&self) -> Vec<&ChangedJob<'a>> {
+        let mut shown: Vec<&ChangedJob<'_>> = self.changed.iter().collect();
+        // The first to end is nearest to the cause, so it stays. A job that ends in one run only
+        // differs most.
+        let by = |changed: &&ChangedJob<'_>| {
+            changed.difference().map_or(u64::MAX, |millis| millis.unsigned_abs())
+        };
+        if let Some((_, others)) = shown.split_first_mut() {
+            others.sort_by_key(|changed| Reverse(by(changed)));
+        }
+        shown.truncate(SHOWN);
+        shown.sort_by_key(|changed| (changed.ended, changed.job.job));
+        shown
+    }
+
+    /// Returns the command that explains the difference.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
         // This is called only if a job has changed. The first of `changed` ended first, so it is
         // nearest to the cause.
         let job = self.changed[0].job.job;
-        let explain = |folder: &PathBuf| format!("`mumakil explain {} {job}`", quoted_path(folder));
-        let commands: Vec<String> = folders.iter().map(explain).collect();
-        let lacks = |run: &&ComparedRun| !RunResults::new(&run.folder).has_decisions();
-        let more = match self.runs.iter().any(lacks) {
-            true => "; runs with `--set record.decisions=true` also know what jobs were refused",
-            false => "",
-        };
-        format!("why: {}{more}", commands.join(" and "))
+        let [one, other] = [0, 1].map(|run| quoted_path(&folders[run]));
+        format!("why: `mumakil explain {one} {other} {job}`")
     }
 
     fn job_name(&self, job: u32) -> &str {
         let jobs = &self.runs[0].jobs.all;
         jobs.iter().find(|one| one.job == job).map_or("", |job| job.name.as_str())
     }
+}
+
+/// Reads where the stories of a job part.
+fn story(
+    runs: [&ComparedRun; 2],
+    [one, other]: &[RunResults; 2],
+    job: u32,
+) -> Result<PartingWords, Failure> {
+    let told = [one.told().map_err(unreadable)?, other.told().map_err(unreadable)?];
+    let place = told[0].jobs.iter().position(|one| one.row.job == job).unwrap_or(0);
+    let [a, b] = told;
+    let named = [NamedRun::new(&*runs[0].name, a), NamedRun::new(&*runs[1].name, b)];
+    // Both runs have the same jobs, so the job has the same place in both.
+    let stories = TwoStories::read(&named, [one, other], [place, place]);
+    Ok(stories.map_err(unreadable)?.parting_words())
+}
+
+/// Returns the point at which a job's stories part; `whose` begins the headline.
+pub(in crate::cli) fn parting(whose: &str, words: &PartingWords) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    lines.bold(format!("{whose}{}", words.headline), "");
+    use Align::{Left, Right};
+    lines += table(&words.slots, &[Left, Right, Left, Left]);
+    words.meanwhile.iter().for_each(|line| lines.line(format!("  {line}")));
+    lines
 }
 
 fn row(changed: &ChangedJob<'_>) -> [String; 6] {
@@ -227,7 +280,21 @@ fn seconds(millis: Option<u64>) -> Option<f64> {
     millis.map(|millis| millis as f64 / 1e3)
 }
 
-/// Prints an instant to the millisecond: `4.469 s`.
+/// Prints an instant: `1 min 35 s`.
 fn instant(millis: u64) -> String {
-    format!("{} s", grouped(millis as f64 / 1e3, 3))
+    span(millis as f64 / 1e3)
+}
+
+/// Returns a slot as JSON; `name` is the name of the job.
+pub(in crate::cli) fn given_slot(slot: &GivenSlot, name: &str) -> Value {
+    let GivenSlot { at, job, task, attempt, node, reason, .. } = slot;
+    json!({
+        "at_ms": at,
+        "job": job,
+        "name": name,
+        "task": task,
+        "attempt": attempt,
+        "node": node.as_str(),
+        "reason": reason.as_str(),
+    })
 }

@@ -52,12 +52,7 @@ impl ExplainedJob {
         let stretches = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
         let stretches = without_job_tracker(stretches, &told.absences);
         let stretches = ordered(stretches, job, told, holders);
-        let sum = |((part, rule), spans): (StretchKey, Vec<Span>)| {
-            let ms = length(&spans);
-            let held = part.slot().map_or(0, |kind| holders.all(kind, &spans));
-            let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.row.job, &spans));
-            PartSum { part, rule, ms, held, own, jobs: Vec::new() }
-        };
+        let sum = |(key, spans): (StretchKey, Vec<Span>)| sum(key, &spans, job, holders);
         let sums: Vec<PartSum> = by_key(&stretches).into_iter().map(sum).collect();
         let ms = |sum: &PartSum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
         Self {
@@ -77,6 +72,30 @@ impl ExplainedJob {
                 sum.jobs = holders.jobs(kind, &spans);
             }
         }
+    }
+
+    /// Returns the cause of most of a span, with the jobs that held the slots during it; `None` if
+    /// the span lies outside the job's time.
+    pub fn mostly(
+        &self,
+        (from, to): Span,
+        told: &RunToExplain,
+        holders: &SlotHolders,
+    ) -> Option<PartSum> {
+        let job = &told.jobs[self.place];
+        let clipped = self.stretches.iter().map(|one| StoryPart {
+            from: one.from.clamp(from, to),
+            to: one.to.clamp(from, to),
+            // Find the order anew: over the whole wait, other jobs may have held most slots.
+            rule: one.rule.filter(|rule| !rule.is_order()),
+            ..*one
+        });
+        let clipped = clipped.filter(|one| one.from < one.to).collect();
+        let stretches = ordered(clipped, job, told, holders);
+        let (key, spans) = by_key(&stretches).into_iter().max_by_key(|(_, spans)| length(spans))?;
+        let mut sum = sum(key, &spans, job, holders);
+        sum.jobs = sum.part.slot().map(|kind| holders.jobs(kind, &spans)).unwrap_or_default();
+        Some(sum)
     }
 
     /// Returns the groups that held most of the slots during the waits of a sum.
@@ -164,6 +183,18 @@ impl PartSum {
 
 /// The key by which parts are added up.
 type StretchKey = (SojournPart, Option<WaitRule>);
+
+/// Adds up the spans of one cause and rule in a job's time; the holders are not yet named.
+fn sum(
+    (part, rule): StretchKey,
+    spans: &[Span],
+    job: &JobToExplain,
+    holders: &SlotHolders,
+) -> PartSum {
+    let held = part.slot().map_or(0, |kind| holders.all(kind, spans));
+    let own = part.slot().map_or(0, |kind| holders.of_job(kind, job.row.job, spans));
+    PartSum { part, rule, ms: length(spans), held, own, jobs: Vec::new() }
+}
 
 fn by_key<'s>(
     stretches: impl IntoIterator<Item = &'s StoryPart>,
