@@ -4,6 +4,7 @@
 //! study_runs   reads a run's tables when an expression asks for them
 //!   findings   for each metric and cell: a number for each seed, their mean and interval
 //!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
+//!   differing_job   for the first two compared values: the job that differs most, and why
 //!   same_runs  cells that differ in nothing
 //!   merged     latency histograms of all seeds, added up
 //! teeth: which sabotages the expectations notice
@@ -11,6 +12,7 @@
 //! ```
 
 pub(crate) mod comparisons;
+pub(crate) mod differing_job;
 pub(crate) mod findings;
 pub(crate) mod merged;
 pub(crate) mod paired;

@@ -119,3 +119,24 @@ fn a_second_name_is_a_job_first() {
     assert!(told(&room, "fifo large").starts_with("job 0 · large · p   succeeded"));
     assert!(told(&room, "fifo ./large").starts_with("the jobs whose times differ most"));
 }
+
+/// The report of a study tells the job that differs most, if its runs have recorded tasks.
+#[test]
+fn a_study_tells_the_job_that_differs_most() {
+    let room = Room::new();
+    room.write("a.yaml", SCENARIO);
+    let page = |tasks: bool| {
+        let study = "study a.yaml --set sweep.scheduler=[fifo,ps] --set compare=scheduler";
+        let study = format!("{study} --set record.tasks={tasks} --out s-{tasks} --quiet");
+        room.mumakil(&study).assert().success();
+        std::fs::read_to_string(room.path(&format!("s-{tasks}/report.html"))).unwrap()
+    };
+    let told = page(true);
+    for words in [
+        "differs most: 2 min 45 s in fifo, 53.9 s in ps, 1 min 51 s shorter",
+        "they part at its map slot 1, which comes 1 min 37 s later in fifo",
+    ] {
+        assert!(told.contains(words), "{words}");
+    }
+    assert!(!page(false).contains("they part at"));
+}

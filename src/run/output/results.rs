@@ -23,7 +23,9 @@ use mumakil_base::files::{LATENCY, PERF, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_results::expect::Runs;
 use mumakil_results::explain::{self, RunToExplain};
-use mumakil_results::tables::{AloneRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
+use mumakil_results::tables::{
+    AloneRow, AttemptRow, DecisionRow, ReadError, Results, SlotsRow, TableRow,
+};
 
 /// The files of a run.
 #[derive(Debug)]
@@ -126,6 +128,11 @@ impl RunResults {
     /// Returns whether the run has recorded histograms.
     pub fn has_histograms(&self) -> bool {
         self.place.has(LATENCY)
+    }
+
+    /// Returns whether the run has recorded its attempts.
+    pub fn has_tasks(&self) -> bool {
+        self.place.has(AttemptRow::FILE)
     }
 
     /// Returns whether the run has recorded a timeline.

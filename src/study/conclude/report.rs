@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::conclude::comparisons::Comparison;
+use crate::conclude::differing_job::differing_job;
 use crate::conclude::findings::{CellNumbers, FindingsError, StudyFindings};
 use crate::conclude::paired::{RatioVerdict, shown};
 use crate::conclude::study_runs::StudyRuns;
@@ -86,10 +87,11 @@ pub fn conclude(
         is_overloaded: &is_overloaded,
     };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
+    let story = differing_job(sheet, &runs).map_err(FindingsError::from)?;
     let mut files = vec![
         ("runs.csv", tables::runs(sheet, &findings)),
         (CELLS, tables::cells(sheet, &findings)),
-        (REPORT, page(sheet, &findings, &pictures).html().into_bytes()),
+        (REPORT, page(sheet, &findings, &pictures, story).html().into_bytes()),
     ];
     if sheet.compare.is_some() {
         files.push((COMPARISONS, tables::comparisons(sheet, &findings)));
@@ -129,8 +131,13 @@ pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), Output
     write_json(folder, STUDY, sheet)
 }
 
-/// Returns the report as a page.
-fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -> HtmlPage {
+/// Returns the report as a page; `story` has the sentences about the job that differs most.
+fn page(
+    sheet: &StudyManifest,
+    findings: &StudyFindings,
+    pictures: &[Picture],
+    story: Vec<String>,
+) -> HtmlPage {
     let mut sections = vec![Section::new("In short", in_short(sheet, findings))];
     if !findings.verdicts.is_empty() {
         let verdicts = verdicts(&sheet.expect, &findings.verdicts);
@@ -140,7 +147,11 @@ fn page(sheet: &StudyManifest, findings: &StudyFindings, pictures: &[Picture]) -
         sections.push(Section::new("Charts", charts(pictures)));
     }
     if !findings.comparisons.is_empty() {
-        sections.push(Section::new("Compared", compared(sheet, findings)));
+        let mut blocks = compared(sheet, findings);
+        if !story.is_empty() {
+            blocks.push(PageBlock::Sentences(story));
+        }
+        sections.push(Section::new("Compared", blocks));
     }
     sections.push(Section::new("Numbers", vec![PageBlock::Table(cells(sheet, findings))]));
     let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
