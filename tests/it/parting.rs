@@ -105,6 +105,22 @@ fn another_node_or_instant_is_no_parting() {
     assert_eq!(first(&room, "one two")["slot"], Value::Null);
 }
 
+/// Thirteen jobs differ by more than ten seconds; the largest one differs most, and ends late.
+#[test]
+fn of_many_jobs_the_first_and_those_that_differ_most_are_shown() {
+    let room = Room::new();
+    let many = "--set workload.jobs.1.count=12 --set workload.jobs.1.every=15s";
+    run(&room, "fifo", many);
+    run(&room, "ps", &format!("{many} --set scheduler=ps"));
+    let output = room.mumakil("compare fifo ps --first").output().unwrap();
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+    // Over all its waits the large job had most slots itself, but not where its slot came later.
+    let told = room.mumakil("explain fifo ps large").output().unwrap().stdout;
+    let told = String::from_utf8(told).unwrap();
+    let meanwhile = told.lines().find(|line| line.starts_with("  meanwhile")).unwrap();
+    assert!(meanwhile.contains("others further below their shares; of the held slots: small-1 "));
+}
+
 #[test]
 fn runs_of_other_jobs_are_refused_with_what_differs() {
     let room = Room::new();

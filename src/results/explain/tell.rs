@@ -63,3 +63,44 @@ impl RunToExplain {
         self.job(job).map_or_else(|| format!("job {job}"), |job| job.row.name.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{HolderTime, SojournPart};
+
+    #[test]
+    fn holders_have_shares_of_the_held_slots_and_none_has_zero() {
+        let told = RunToExplain {
+            jobs: Vec::new(),
+            orders: Vec::new(),
+            groups: Vec::new(),
+            slots: Default::default(),
+            absences: Vec::new(),
+            holds: Vec::new(),
+        };
+        let sum = |held, jobs: &[HolderTime]| PartSum {
+            part: SojournPart::MapWait,
+            rule: Some(WaitRule::FreeSlot),
+            ms: 10,
+            held,
+            own: 0,
+            jobs: jobs.to_vec(),
+        };
+        for (held, jobs, why) in [
+            (0, &[][..], "though slots were free"),
+            (
+                10_000,
+                &[(1, 9_997), (2, 3)],
+                "though slots were free; of the held slots: job 1 100.0 %",
+            ),
+            (
+                1_000,
+                &[(1, 700), (2, 200), (3, 50), (4, 50)],
+                "though slots were free; of the held slots: job 1 70.0 %, job 2 20.0 %, job 3 5.0 %, others 5.0 %",
+            ),
+        ] {
+            assert_eq!(sum(held, jobs).why(&told), why);
+        }
+    }
+}
