@@ -7,12 +7,13 @@
 //!   events   ->  picture           ->   session  ->  GET /pictures  ->  slots, jobs, decisions
 //! ```
 //! The [`gate`](gate::Gate) pauses the run between two instants. The
-//! [`picture`](picture::LivePicture) is made from the run's events. A [`session`](session::Session)
+//! [`picture`](picture::LivePicture) is made from the run's events, and `history` has the time before it. A [`session`](session::Session)
 //! repeats the run with each [`user_action`], the [`server`] serves the page to the browsers among
 //! its `connections`, and `what_if` keeps the pages that compare two futures.
 
 mod connections;
 pub mod gate;
+mod history;
 pub mod picture;
 pub mod server;
 pub mod session;

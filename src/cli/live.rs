@@ -175,6 +175,7 @@ impl LiveArguments {
         // Check now whether the folder can be written, before the user spends an hour on a session.
         drop(self.folder()?);
         terminal::print(&TerminalLines::of(server.url()))?;
+        terminal::pass_on("open this address in a browser; Ctrl-C ends the session");
         // From here on, Ctrl-C removes the hidden folder of the run in progress.
         interrupt::guard(&RunBar::new(), ": the session is over, no results were written");
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
@@ -182,11 +183,30 @@ impl LiveArguments {
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
         // Finish after an error, too: the page has to show that the session is over.
-        session.finish();
+        session.finish(self.farewell(told.as_ref().err()));
         farewell();
         // Remove the folders of futures in progress: they would stay when the process ends.
         let _removed = remove_unfinished();
         told
+    }
+
+    /// Says to the browsers what is left of the session.
+    fn farewell(&self, failure: Option<&Failure>) -> String {
+        match (&self.out, failure) {
+            (_, Some(failure)) => failure.words(),
+            (None, None) => {
+                "Nothing was kept: `mumakil live` writes results only with --out.".to_owned()
+            }
+            (Some(out), None) => {
+                // A browser follows no link from this page to a file, so name the file in full.
+                let report = std::path::absolute(out).unwrap_or_else(|_| out.clone());
+                let report = report.join("report.html");
+                match report.exists() {
+                    true => format!("The report: {}", report.display()),
+                    false => format!("The results: {}", out.display()),
+                }
+            }
+        }
     }
 
     fn folder(&self) -> Result<Option<RunFolder>, Failure> {

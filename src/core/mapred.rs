@@ -95,7 +95,7 @@ pub use message::{
 };
 pub use name_node::{NameNode, ReplicationUpkeep};
 pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};
-pub use reason::{Reason, ReasonNumbers, SlotShare, SlotStanding};
+pub use reason::{LastRefusal, Reason, ReasonNumbers, SlotShare, SlotStanding, WaitingTasks};
 pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
 pub use scheduler::steps::steps_of;

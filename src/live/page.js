@@ -23,6 +23,8 @@ function clock(us) {
   return day ? `${day} d ${text}` : text;
 }
 
+const clock_of_table = (us) => clock(us).replace(/\.\d+$/, "");
+
 function span(us) {
   if (us < 1e3) return `${us} µs`;
   if (us < 1e6) return `${(us / 1e3).toPrecision(3)} ms`;
@@ -37,8 +39,8 @@ function element(name, text, kind) {
   return made;
 }
 
-// Puts rows into a table, and leaves unchanged cells alone.
-function fill(id, rows, dress) {
+// Puts rows into a table, and leaves unchanged cells alone. Columns with a name in `names` have it as their class.
+function fill(id, rows, { dress, names = [] } = {}) {
   const body = $(id).tBodies[0];
   rows.forEach((cells, index) => {
     const row = body.rows[index] || body.insertRow();
@@ -52,7 +54,8 @@ function fill(id, rows, dress) {
       } else {
         const text = cell === null || cell === undefined ? "" : typeof cell === "number" ? cell.toLocaleString("en") : cell;
         if (place.textContent !== text) place.textContent = text;
-        place.className = typeof cell === "number" ? "n" : "";
+        const kind = [typeof cell === "number" ? "n" : "", names[column] || ""].join(" ").trim();
+        if (place.className !== kind) place.className = kind;
       }
     });
     if (dress) dress(row, index);
@@ -128,8 +131,11 @@ function deed_of(kind, said, way) {
 // ---- the map ----
 
 // The positions of all slots, in pixels of the page. Racks stand side by side; a node is a block of
-// its slots, maps above reduces. With too many slots for that, a node is a cell, filled by the
-// share of its busy slots.
+// its slots, maps above reduces. Where there is room, the nodes and the two kinds of slots have their
+// names. With too many slots for blocks, a node is a cell, filled by the share of its busy slots.
+const NAME = 13, MARGIN = 46;
+const SMALL = "10px system-ui, sans-serif";
+
 function plan(width) {
   const racks = layout.racks.map(() => []);
   layout.nodes.forEach(([, rack], node) => racks[rack].push(node));
@@ -137,25 +143,37 @@ function plan(width) {
   const full = racks.filter((nodes) => nodes.length);
   const biggest = Math.max(1, ...full.map((nodes) => nodes.length));
   const room = 520;
+  const context = $("map").getContext("2d");
+  context.font = SMALL;
+  const longest = Math.max(0, ...(layout.nodes.length > 300 ? [] : layout.nodes.map(([name]) => context.measureText(name).width)));
+  const has_reduces = layout.nodes.some(([, , , reduces]) => reduces);
   for (const cell of [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3, 0]) {
     // Without slots, a node is as large as fits, at least two pixels.
-    const sizes = cell ? [[cell * most + 4, 2 * cell + 5]] : [[9, 9], [7, 7], [5, 5], [4, 4], [3, 3], [2, 2]];
-    for (const [wide, high] of sizes) {
-      const across = Math.max(1, Math.min(biggest, Math.floor((width - 12) / wide), Math.ceil(Math.sqrt(biggest * high / wide * 1.6))));
-      const rack_wide = Math.max(across * wide + 10, 46), rack_high = Math.ceil(biggest / across) * high + 24;
+    const blocks = [[cell * most + 4, 2 * cell + 5, 0, 0]];
+    if (layout.nodes.length <= 300 && cell >= 12) blocks.unshift([Math.max(cell * most + 4, longest + 6), 2 * cell + 5 + NAME, NAME, MARGIN]);
+    const sizes = cell ? blocks : [9, 7, 5, 4, 3, 2].map((size) => [size, size, 0, 0]);
+    for (const [wide, high, name, margin] of sizes) {
+      const across = Math.max(1, Math.min(biggest, Math.floor((width - 12 - margin) / wide), Math.ceil(Math.sqrt(biggest * high / wide * 1.6))));
+      const rack_wide = Math.max(across * wide + 10 + margin, 46), rack_high = Math.ceil(biggest / across) * high + 24;
       const per_line = Math.max(1, Math.floor(width / rack_wide));
       const height = Math.ceil(full.length / per_line) * rack_high;
       if (height > room && !(cell === 0 && wide === 2)) continue;
       const places = new Array(layout.nodes.length);
-      const titles = [];
+      const titles = [], labels = [];
       full.forEach((nodes, number) => {
         const x = (number % per_line) * rack_wide, y = Math.floor(number / per_line) * rack_high;
         titles.push([layout.racks[layout.nodes[nodes[0]][1]], x, y + 12, rack_wide - 8]);
         nodes.forEach((node, index) => {
-          places[node] = [x + (index % across) * wide, y + 18 + Math.floor(index / across) * high];
+          const place = [x + margin + (index % across) * wide, y + 18 + name + Math.floor(index / across) * high];
+          places[node] = place;
+          if (!name) return;
+          labels.push([layout.nodes[node][0], place[0], place[1] - 3]);
+          if (index % across) return;
+          labels.push(["maps", x, place[1] + cell / 2 + 3]);
+          if (has_reduces) labels.push(["reduces", x, place[1] + cell * 1.5 + 4]);
         });
       });
-      return { cell, wide, high, width, height: Math.max(height, 40), places, titles };
+      return { cell, wide, high, width, height: Math.max(height, 40), places, titles, labels };
     }
   }
 }
@@ -174,35 +192,38 @@ function prepare() {
   canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(name).trim();
-  colours = { jobs: [...Array(COLOURS).keys()].map((n) => value(`--c${n}`)), free: value("--free"), edge: value("--edge"), ink: value("--ink"), paper: value("--card") };
+  colours = { jobs: [...Array(COLOURS).keys()].map((n) => value(`--c${n}`)), free: value("--free"), edge: value("--edge"), ink: value("--ink"), soft: value("--soft"), line: value("--line") };
   starts = [];
   let start = 0;
   layout.nodes.forEach(([, , maps, reduces]) => { starts.push(start); start += maps + reduces; });
   is_drawn = false;
+  draw_history();
 }
 
-// Pools and users keep the first colour that they get.
-const given = new Map();
-const colour_of_name = (name) => {
-  if (!given.has(name)) given.set(name, given.size % COLOURS);
-  return given.get(name);
-};
+// The server numbers pools and users, since it counts the slots of the past by colour.
+function colour_of_name(by, name) {
+  const number = picture.names[by === "pool" ? 0 : 1].indexOf(name);
+  return number < 0 ? 6 : number % COLOURS;
+}
 
 function colour_of() {
   const by = $("colour").value;
   if (by === "job") return (job) => job % COLOURS;
-  const jobs = new Map(picture.jobs.map((job) => [job.id, colour_of_name(job[by])]));
+  const jobs = new Map(picture.jobs.map((job) => [job.id, colour_of_name(by, job[by])]));
   return (job) => (jobs.has(job) ? jobs.get(job) : 6);
 }
 
 function draw_map() {
-  const { cell, wide, high, places, titles, width, height } = the_plan;
+  const { cell, wide, places, titles, labels, width, height } = the_plan;
   const context = $("map").getContext("2d");
   const of = colour_of();
   context.clearRect(0, 0, width, height);
   context.font = "11px system-ui, sans-serif";
   context.fillStyle = colours.ink;
   titles.forEach(([text, x, y, room]) => context.fillText(text, x, y, room));
+  context.font = SMALL;
+  context.fillStyle = colours.soft;
+  labels.forEach(([text, x, y]) => context.fillText(text, x, y));
   // Draw colour by colour: changing the colour costs more than filling.
   const boxes = Array.from({ length: COLOURS + 2 }, () => []);
   layout.nodes.forEach(([, , maps, reduces], node) => {
@@ -254,7 +275,7 @@ function draw_map() {
 }
 
 function box_of({ node, slot }) {
-  const { cell, wide, high, places } = the_plan, [x, y] = places[node], maps = layout.nodes[node][2];
+  const { cell, wide, places } = the_plan, [x, y] = places[node], maps = layout.nodes[node][2];
   if (!cell) return [x, y, wide - 1, high - 1];
   return slot < maps ? [x + slot * cell, y, cell - 1, cell - 1] : [x + (slot - maps) * cell, y + cell + 1, cell - 1, cell - 1];
 }
@@ -272,7 +293,7 @@ function slot_at(event) {
     return { node, slot: Math.max(0, held) };
   }
   const [left, top] = places[node], below = y >= top + cell + 1, column = Math.floor((x - left) / cell);
-  if (column < 0 || column >= (below ? reduces : maps)) return null;
+  if (column < 0 || column >= (below ? reduces : maps) || y > top + 2 * cell) return null;
   return { node, slot: below ? maps + column : column };
 }
 
@@ -293,18 +314,127 @@ function story(title, facts) {
   $("story").hidden = false;
 }
 
+// ---- the time so far ----
+
+// The strips are drawn from the server's averages over equal spans, which it is asked for at most three
+// times a second.
+let past = { number: 0, by: "", asked: 0, points: null, is_asked: false };
+const STRIP = 64, TITLE = 18, AXIS = 16;
+
+async function look_back() {
+  const by = $("colour").value;
+  const is_known = past.number === picture.number && past.by === by;
+  if (past.is_asked || is_known || picture.phase === "finished" || performance.now() - past.asked < 333) return;
+  past.is_asked = true;
+  const { number } = picture;
+  const points = await ask("/history", `&by=${by}`).catch(() => null);
+  past = { number, by, asked: performance.now(), points: points || past.points, is_asked: false };
+  draw_history();
+  tell_history();
+}
+
+const slots_of = (kind) => layout.nodes.reduce((sum, node) => sum + node[2 + kind], 0);
+
+function draw_history() {
+  const { points } = past, canvas = $("history"), ratio = window.devicePixelRatio || 1;
+  if (!points || !colours) return;
+  const width = canvas.parentElement.clientWidth - parseFloat(getComputedStyle(canvas.parentElement).paddingLeft) * 2;
+  const strips = [["Map slots held", points.maps, slots_of(0)], ["Reduce slots held", points.reduces, slots_of(1)]].filter(([, , most]) => most);
+  const height = (strips.length + 1) * (STRIP + TITLE) + AXIS;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.font = "11px system-ui, sans-serif";
+  const { span_us, until_us } = points;
+  const x_of = (us) => (until_us ? Math.round(Math.min(us, until_us) / until_us * width * ratio) / ratio : 0);
+  const head = (text, number) => {
+    context.fillStyle = colours.ink;
+    context.fillText(text, 0, number * (STRIP + TITLE) + TITLE - 5);
+    context.fillStyle = colours.free;
+    context.fillRect(0, number * (STRIP + TITLE) + TITLE, width, STRIP);
+    return (number + 1) * (STRIP + TITLE);
+  };
+  strips.forEach(([name, all, most], number) => {
+    const foot = head(`${name}, of ${most.toLocaleString("en")}`, number);
+    const floors = all.map(() => foot);
+    for (let colour = 0; colour < COLOURS; colour++) {
+      context.fillStyle = colours.jobs[colour];
+      all.forEach((held, index) => {
+        if (!held[colour]) return;
+        const high = held[colour] / most * STRIP, x = x_of(index * span_us);
+        floors[index] -= high;
+        context.fillRect(x, floors[index], x_of((index + 1) * span_us) - x, high);
+      });
+    }
+  });
+  const most = Math.max(1, ...points.waiting.map(([maps, reduces]) => maps + reduces));
+  const foot = head(`Waiting tasks, at most ${Math.round(most).toLocaleString("en")}: maps below, reduces above`, strips.length);
+  points.waiting.forEach(([maps, reduces], index) => {
+    const x = x_of(index * span_us), wide = x_of((index + 1) * span_us) - x;
+    context.fillStyle = colours.soft;
+    context.fillRect(x, foot - maps / most * STRIP, wide, maps / most * STRIP);
+    context.fillStyle = colours.edge;
+    context.fillRect(x, foot - (maps + reduces) / most * STRIP, wide, reduces / most * STRIP);
+  });
+  context.fillStyle = colours.soft;
+  const ends = [["0:00:00", 0, "left"], [clock_of_table(until_us / 2), width / 2, "center"], [clock_of_table(until_us), width, "right"]];
+  (until_us ? ends : ends.slice(0, 1)).forEach(([text, x, side]) => {
+    context.textAlign = side;
+    context.fillText(text, x, height - 3);
+  });
+}
+
+// Says in words what the strips show at the pointer, or at the present instant.
+function tell_history(event) {
+  const { points } = past;
+  if (!points || !points.maps.length) return;
+  const { span_us, until_us, maps, reduces, waiting } = points;
+  const box = $("history").getBoundingClientRect();
+  const share = event ? Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)) : 1;
+  const index = Math.min(maps.length - 1, Math.floor(share * until_us / span_us));
+  const sum = (held) => held.reduce((sum, slots) => sum + slots, 0);
+  const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
+  const [maps_wait, reduces_wait] = waiting[index];
+  $("history-words").textContent = `Around ${clock_of_table(Math.min(until_us, index * span_us))}: ${number(sum(maps[index]))} map slots and ${number(sum(reduces[index]))} reduce slots held, ${number(maps_wait)} maps and ${number(reduces_wait)} reduces wait.`;
+}
+$("history").addEventListener("pointermove", tell_history);
+$("history").addEventListener("pointerleave", () => tell_history());
+
 async function tell_why(place) {
   if (!place) return;
   chosen = place;
   is_drawn = false;
   document.querySelector("form[data-deed=node] input").value = place.node + 1;
   const why = await ask("/why", `&node=${place.node}&slot=${place.slot}`);
-  if (!why) return story(tell_slot(place), [["", "nobody holds it"]]);
-  story(`${why.attempt} on ${why.node}`, [
+  if (!why) return story(tell_slot(place), [["at", clock(picture.now_us)], ["why", "nobody holds it: a click on a job says what its tasks wait for"]]);
+  story(`${why.attempt} on ${why.node} at ${clock(picture.now_us)}`, [
     ["why", why.reason], ["code", why.code], ["assigned", why.assigned_us === null ? null : clock(why.assigned_us)],
     ["started", why.started_us === null ? null : clock(why.started_us)], ["input", why.locality],
     ["second try", why.speculative ? "yes" : ""], ["job", `${why.name} (${why.job})`], ["pool", why.pool], ["user", why.user],
   ]);
+}
+
+// Says why tasks of a kind wait for slots: only what is known at this instant.
+function waits(kind, wait) {
+  if (!wait) return [];
+  const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+  const { tasks, held_back, refused, free: [free, all], holders, launched } = wait;
+  const facts = [[`${kind}s wait`, held_back ? `${count(tasks, kind)}: ${held_back}` : count(tasks, kind)]];
+  if (refused) {
+    const when = refused.times === 1 ? `at ${clock(refused.last_us)}` : `${refused.times.toLocaleString("en")} times from ${clock(refused.from_us)} to ${clock(refused.last_us)}`;
+    facts.push(["last refusal", `${refused.reason}; ${when}`]);
+  } else if (!held_back) {
+    facts.push(["last refusal", `none for a minute, or since its last ${kind} was launched`]);
+  }
+  const held = holders.map(([name, slots]) => `${name} ${slots.toLocaleString("en")}`).join(", ");
+  const named = holders.reduce((sum, [, slots]) => sum + slots, 0);
+  const others = all - free - named;
+  const who = held ? `; held by ${held}${others ? `, others ${others.toLocaleString("en")}` : ""}` : "";
+  facts.push([`${kind} slots`, `${free.toLocaleString("en")} of ${all.toLocaleString("en")} free${free ? ", which their nodes offer at the next heartbeats" : ""}${who}`]);
+  if (launched) facts.push([`last ${kind} launched`, `${launched.whom} on ${launched.where} at ${clock(launched.at_us)}: ${launched.why}`]);
+  return facts;
 }
 
 async function tell_job(id) {
@@ -314,8 +444,10 @@ async function tell_job(id) {
   const at = (us) => (us === null ? null : clock(us));
   const three = ([all, done, held]) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done, ${held.toLocaleString("en")} in slots`;
   const [node, rack, off] = job.locality, [failed, killed, suspended] = job.ill;
-  story(`${job.name} (job ${job.id})`, [
-    ["ended", job.ended ? `${job.ended} at ${at(job.ended_us)}` : "not yet"], ["submitted", at(job.submitted_us)],
+  const sojourn = job.ended ? span(job.ended_us - job.submitted_us) : null;
+  story(`${job.name} (job ${job.id}) at ${clock(picture.now_us)}`, [
+    ...waits("map", job.waits[0]), ...waits("reduce", job.waits[1]),
+    ["ended", job.ended ? `${job.ended} at ${at(job.ended_us)}` : "not yet"], ["sojourn", sojourn], ["submitted", at(job.submitted_us)],
     ["initialised", at(job.initialised_us)], ["first launch", at(job.first_launch_us)], ["maps done", at(job.maps_done_us)],
     ["maps", three(job.maps)], ["reduces", three(job.reduces)], ["input", `${node} node, ${rack} rack, ${off} off-rack`],
     ["attempts", `${failed} failed, ${killed} killed, ${suspended} suspended`], ["pool", job.pool], ["user", job.user], ["class", job.class],
@@ -360,7 +492,7 @@ function legend() {
   const by = $("colour").value, of = colour_of();
   let names = [];
   if (by === "job") names = picture.jobs.filter((job) => !job.ended).slice(0, 8).map((job) => [of(job.id), job.name]);
-  else names = [...new Set(picture.jobs.map((job) => job[by]))].slice(0, 12).map((name) => [colour_of_name(name), name]);
+  else names = [...new Set(picture.jobs.map((job) => job[by]))].slice(0, 12).map((name) => [colour_of_name(by, name), name]);
   const key = JSON.stringify([by, names]);
   if (key === legend_key) return;
   legend_key = key;
@@ -379,7 +511,7 @@ function progress([all, done, held]) {
   bar.max = all;
   bar.value = done;
   bar.setAttribute("aria-label", `${done} of ${all}`);
-  made.append(bar, `${done.toLocaleString("en")} / ${all.toLocaleString("en")}${held ? ` (${held.toLocaleString("en")} run)` : ""}`);
+  made.append(bar, `${done.toLocaleString("en")} / ${all.toLocaleString("en")}${held ? ` (${held.toLocaleString("en")})` : ""}`);
   return made;
 }
 
@@ -415,7 +547,9 @@ $("jobs").addEventListener("click", (event) => { if (event.target.dataset.job) t
 
 function draw() {
   requestAnimationFrame(draw);
-  if (!picture || !layout || is_drawn) return;
+  if (!picture || !layout) return;
+  look_back();
+  if (is_drawn) return;
   is_drawn = true;
   const p = picture;
   if (!the_plan) prepare();
@@ -430,16 +564,24 @@ function draw() {
   const speed = p.speed === null ? "max" : `${p.speed}x`;
   if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
   if (document.activeElement !== $("speed")) $("speed").value = speed;
+  $("first").hidden = p.phase !== "paused" || p.now_us > 0 || p.slots.some((job) => job !== DOWN);
+  $("farewell").hidden = !p.farewell;
+  $("farewell").textContent = p.farewell || "";
   const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
   $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(p.all_jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
   legend();
   draw_map();
   const [submitted, ended, hidden] = p.counts;
   $("counts").textContent = `${submitted.toLocaleString("en")} submitted, ${ended.toLocaleString("en")} ended${hidden ? `, ${hidden.toLocaleString("en")} not listed` : ""}`;
-  fill("jobs", p.jobs.map((job) => [name_of(job), job.pool, job.user, progress(job.maps), progress(job.reduces), clock(job.submitted_us)]),
-    (row, index) => { row.className = p.jobs[index].ended ? "over" : ""; });
+  fill("jobs", p.jobs.map((job) => [name_of(job), job.pool, job.user, progress(job.maps), progress(job.reduces), clock_of_table(job.submitted_us), job.ended ? span(job.ended_us - job.submitted_us) : ""]),
+    { dress: (row, index) => { row.className = p.jobs[index].ended ? "over" : ""; }, names: ["", "pool", "user"] });
   const tenth = (share) => (share === null ? "" : share.toLocaleString("en", { maximumFractionDigits: 1 }));
-  fill("pools", p.pools.map((g) => [g.name, g.jobs, g.maps[0], tenth(g.share[0]), g.min_share[0] ?? "", g.maps[1], g.reduces[0], tenth(g.share[1]), g.min_share[1] ?? "", g.reduces[1]]));
+  fill("pools", p.pools.map((g) => [g.name, g.jobs, g.maps[0], tenth(g.share[0]), g.min_share[0] ?? "", g.maps[1], g.reduces[0], tenth(g.share[1]), g.min_share[1] ?? "", g.reduces[1]]),
+    { names: ["", "", "", "share", "promised", "", "", "share", "promised"] });
+  // Most policies have no shares, and most pools no promise: their columns would be empty.
+  const has = { share: p.pools.some((g) => g.share.some((share) => share !== null)), promised: p.pools.some((g) => g.min_share.some((share) => share !== null)) };
+  Object.entries(has).forEach(([name, is_known]) => $("pools").classList.toggle(`no-${name}`, !is_known));
+  document.querySelectorAll("#pools th[colspan]").forEach((head) => { head.colSpan = 2 + has.share + has.promised; });
   fill("users", p.users.map((g) => [g.name, g.jobs, ...g.maps, ...g.reduces]));
   const three = (name, all) => [name, ...(all ? all.map(span) : ["", "", ""])];
   fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);

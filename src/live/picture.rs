@@ -9,19 +9,22 @@
 //! ```
 //! Slots are numbers, so that a frame of thousands of nodes stays small.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::history::{COLOURS, HistoryPoints, SlotHistory};
 
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::emulation::Prepared;
 use crate::mapred::{
     AttemptId, AttemptState, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Order, Outcome,
-    Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WorldFact,
+    Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WaitingTasks, WorldFact,
 };
 use crate::record::{BookedJob, RunBooks};
-use crate::runtime::HoldingsSource;
+use crate::runtime::WatchedJobTracker;
 use crate::units::{SimSpan, SimTime};
 
 /// A free slot, in a frame.
@@ -40,6 +43,26 @@ const WINDOW: usize = 1_000;
 const JOBS: usize = 200;
 // The most ended jobs among the listed ones.
 const ENDED: usize = 20;
+/// The most jobs that are named as holders of the slots that a job waits for.
+// Chosen: a line of text.
+const HOLDERS: usize = 4;
+
+/// The groups by which the page colours slots.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PageGrouping {
+    /// By job.
+    Job,
+    /// By pool or queue.
+    Pool,
+    /// By user.
+    User,
+}
+
+impl PageGrouping {
+    /// All groupings, in their order.
+    pub const ALL: [Self; 3] = [Self::Job, Self::Pool, Self::User];
+}
 
 /// The picture of a run.
 pub struct LivePicture {
@@ -53,6 +76,13 @@ pub struct LivePicture {
     over: VecDeque<JobId>,
     /// The slots and shares of pools, as the policy said when it was last asked.
     weighed: BTreeMap<String, PerSlot<Option<SlotStanding>>>,
+    /// How the listed jobs wait, as the JobTracker said when it was last asked.
+    waiting: BTreeMap<JobId, PerSlot<WaitingTasks>>,
+    /// The last launch of a task for each kind of slot.
+    launched: PerSlot<Option<PictureRemark>>,
+    history: SlotHistory,
+    /// The pools and the users in the order of their first jobs, which gives them their colours.
+    names: [Vec<Arc<str>>; 2],
     said: VecDeque<PictureRemark>,
     beats: u64,
     round_trips: Window,
@@ -73,8 +103,15 @@ struct PictureNode {
 /// The counts of a job's tasks.
 #[derive(Clone, Copy, Default)]
 struct JobTally {
+    /// The slots that tasks hold.
     held: PerSlot<u32>,
     done: PerSlot<u32>,
+    /// The tasks that the history counts as waiting.
+    waits: PerSlot<u32>,
+    /// All slots that the history counts as held: also those of setup and cleanup tasks.
+    slots: PerSlot<u32>,
+    /// The colours of the job, its pool and its user.
+    colours: [u8; PageGrouping::ALL.len()],
 }
 
 /// A line on the page: a decision or an incident.
@@ -156,6 +193,8 @@ pub struct Frame {
     pub waited: Option<[u64; 3]>,
     /// The current policy.
     pub policy: String,
+    /// The pools, and the users, in the order of their colours.
+    pub names: [Vec<Arc<str>>; 2],
 }
 
 /// A job in a frame.
@@ -263,6 +302,49 @@ pub struct JobStory {
     pub locality: [u64; 3],
     /// The numbers of failed attempts, killed attempts, and suspensions.
     pub ill: [u32; 3],
+    /// How its maps wait, and its reduces; `None` if none waits.
+    pub waits: [Option<WaitStory>; 2],
+}
+
+/// Why tasks of a job wait for slots of a kind.
+#[derive(Debug, Serialize)]
+pub struct WaitStory {
+    /// The number of waiting tasks.
+    pub tasks: u32,
+    /// Why none of them may be launched yet, in words; `None` if one may.
+    pub held_back: Option<&'static str>,
+    /// The last refusal, if the job has got no slot of the kind since.
+    pub refused: Option<RefusedRow>,
+    /// The numbers of slots of the kind that are free, and that are free or held.
+    pub free: [u32; 2],
+    /// The jobs that hold the most slots of the kind, with their slots.
+    pub holders: Vec<(String, u32)>,
+    /// The last launch of any job's task for a slot of the kind.
+    pub launched: Option<SaidRow>,
+}
+
+/// The last refusal of a job.
+#[derive(Debug, Serialize)]
+pub struct RefusedRow {
+    /// The reason in words.
+    pub reason: String,
+    /// When the job was refused for the first time for this cause, in microseconds.
+    pub from_us: u64,
+    /// When it was refused last, in microseconds.
+    pub last_us: u64,
+    /// How often it was refused.
+    pub times: u32,
+}
+
+impl JobTally {
+    /// Returns how many tasks of the job wait for a slot.
+    fn waiting(&self, job: &BookedJob, kind: SlotKind) -> u32 {
+        let all = match kind {
+            SlotKind::Map => job.spec.maps,
+            SlotKind::Reduce => job.spec.reduces,
+        };
+        all.saturating_sub(self.done[kind]).saturating_sub(self.held[kind])
+    }
 }
 
 impl PageLayout {
@@ -300,6 +382,10 @@ impl LivePicture {
             live: Vec::new(),
             over: VecDeque::new(),
             weighed: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            launched: PerSlot::default(),
+            history: SlotHistory::new(),
+            names: Default::default(),
             said: VecDeque::new(),
             beats: 0,
             round_trips: Window::default(),
@@ -323,6 +409,7 @@ impl LivePicture {
             return;
         }
         self.books.enter(event);
+        self.history.pass(event.at);
         self.move_slots(event);
         // The output of a finished map is lost with its tracker: the map no longer counts as done.
         if let Some((lost, _)) = self.books.lost() {
@@ -337,7 +424,10 @@ impl LivePicture {
                     self.jobs.resize(job.index() + 1, JobTally::default());
                 }
                 self.live.push(job);
+                self.colour(job);
+                self.count_waiting(job);
             }
+            Fact::Job(job, JobFact::Altered(_)) => self.colour(job),
             Fact::Job(job, JobFact::Ended(outcome)) => {
                 self.end_job(job);
                 self.say(at, RemarkKind::Ended { job, outcome });
@@ -351,6 +441,8 @@ impl LivePicture {
                 // out.
                 if role == Role::Work && attempt.task.is_work() {
                     self.waited.add(waited);
+                    let what = RemarkKind::Launched { attempt, tracker, reason };
+                    self.launched[attempt.slot()] = Some(PictureRemark { at, what });
                 }
                 self.say(at, RemarkKind::Launched { attempt, tracker, reason });
             }
@@ -379,7 +471,7 @@ impl LivePicture {
             Fact::World(WorldFact::PolicyChanged) => {
                 self.policies.pop_front();
                 // The next policy has pools of its own, or none.
-                self.forget_shares();
+                self.forget_answers();
                 self.say(at, RemarkKind::Policy(self.policy()));
             }
             _ => {}
@@ -393,6 +485,39 @@ impl LivePicture {
             self.over.pop_front();
         }
         self.over.push_back(job);
+        self.count_waiting(job);
+    }
+
+    /// Gives a job its colours in the history: as the page does, by its number, and by the order in
+    /// which its pool and its user had their first jobs.
+    fn colour(&mut self, job: JobId) {
+        let Some(BookedJob { spec, .. }) = self.books.job(job) else { return };
+        let Some(tally) = self.jobs.get_mut(job.index()) else { return };
+        let [pools, users] = &mut self.names;
+        let number = |names: &mut Vec<Arc<str>>, name: &Arc<str>| {
+            names.iter().position(|known| known == name).unwrap_or_else(|| {
+                names.push(name.clone());
+                names.len() - 1
+            })
+        };
+        let numbers = [job.index(), number(pools, &spec.pool), number(users, &spec.user)];
+        let colours = numbers.map(|number| (number % COLOURS) as u8);
+        for kind in SlotKind::BOTH {
+            self.history.hold(tally.colours, kind, -(tally.slots[kind] as i32));
+            self.history.hold(colours, kind, tally.slots[kind] as i32);
+        }
+        tally.colours = colours;
+    }
+
+    /// Brings the number of a job's waiting tasks in the history up to date.
+    fn count_waiting(&mut self, job: JobId) {
+        let Some(booked) = self.books.job(job) else { return };
+        let Some(tally) = self.jobs.get_mut(job.index()) else { return };
+        for kind in SlotKind::BOTH {
+            let waits = if booked.ended.is_some() { 0 } else { tally.waiting(booked, kind) };
+            self.history.wait(kind, i64::from(waits) - i64::from(tally.waits[kind]));
+            tally.waits[kind] = waits;
+        }
     }
 
     fn say(&mut self, at: SimTime, what: RemarkKind) {
@@ -412,19 +537,29 @@ impl LivePicture {
         }
     }
 
-    /// Asks the policy for the shares of all pools at an instant; forgets the shares before.
-    pub fn weigh(&mut self, now: SimTime, policy: &dyn HoldingsSource) {
-        self.weighed.clear();
+    /// Asks the JobTracker at an instant for the shares of all pools, and how the listed jobs wait;
+    /// forgets its answers before.
+    pub fn weigh(&mut self, now: SimTime, job_tracker: &dyn WatchedJobTracker) {
+        self.forget_answers();
+        let listed = self.live.iter().take(JOBS - ENDED);
+        self.waiting.extend(listed.map(|job| (*job, job_tracker.waiting(*job))));
         for kind in SlotKind::BOTH {
-            policy.holdings(now, kind, &mut |pool, holding| {
+            job_tracker.holdings(now, kind, &mut |pool, holding| {
                 self.weighed.entry(pool.to_owned()).or_default()[kind] = Some(holding);
             });
         }
     }
 
-    /// Forgets the shares of the pools.
-    pub fn forget_shares(&mut self) {
+    /// Forgets the answers of the JobTracker.
+    pub fn forget_answers(&mut self) {
         self.weighed.clear();
+        self.waiting.clear();
+    }
+
+    /// Returns the slots held and the waiting tasks over the time up to an instant.
+    pub(super) fn history(&mut self, now: SimTime, by: PageGrouping) -> HistoryPoints {
+        self.history.pass(now);
+        self.history.points(by)
     }
 
     fn count_done(&mut self, attempt: AttemptId, change: i32) {
@@ -436,6 +571,7 @@ impl LivePicture {
         if let Some(tally) = self.jobs.get_mut(attempt.job().index()) {
             tally.done[kind] = tally.done[kind].saturating_add_signed(change);
         }
+        self.count_waiting(attempt.job());
     }
 
     /// Gives an attempt the first free slots of its tracker, or frees its slots.
@@ -456,12 +592,15 @@ impl LivePicture {
             *place = to;
             moved += 1;
         }
-        let work = attempt.task.is_work();
-        if let Some(tally) = self.jobs.get_mut(attempt.job().index()).filter(|_| work) {
-            let change = if 0 < shift.slots { moved } else { -moved };
-            // `moved` counts the positions found: slots beyond the node's own are not shown as
-            // held.
-            tally.held[attempt.slot()] = tally.held[attempt.slot()].saturating_add_signed(change);
+        // `moved` counts the positions found: slots beyond the node's own are not shown as held.
+        let change = if 0 < shift.slots { moved } else { -moved };
+        let (job, kind) = (attempt.job(), attempt.slot());
+        let Some(tally) = self.jobs.get_mut(job.index()) else { return };
+        tally.slots[kind] = tally.slots[kind].saturating_add_signed(change);
+        self.history.hold(tally.colours, kind, change);
+        if attempt.task.is_work() {
+            tally.held[kind] = tally.held[kind].saturating_add_signed(change);
+            self.count_waiting(job);
         }
     }
 
@@ -484,6 +623,7 @@ impl LivePicture {
             queued: self.queued.quantiles(),
             waited: self.waited.quantiles(),
             policy: self.policy(),
+            names: self.names.clone(),
         }
     }
 
@@ -506,7 +646,7 @@ impl LivePicture {
 
     fn job_row(&self, id: JobId) -> Option<JobRow> {
         let BookedJob { spec, submitted, ended, .. } = self.books.job(id)?;
-        let JobTally { held, done } = self.jobs.get(id.index())?;
+        let JobTally { held, done, .. } = self.jobs.get(id.index())?;
         Some(JobRow {
             id: id.0,
             name: spec.name.clone(),
@@ -524,7 +664,8 @@ impl LivePicture {
     fn groups(&self) -> [Vec<GroupRow>; 2] {
         let mut groups: [BTreeMap<&Arc<str>, GroupRow>; 2] = Default::default();
         for id in &self.live {
-            let Some(BookedJob { spec, .. }) = self.books.job(*id) else { continue };
+            let Some(booked) = self.books.job(*id) else { continue };
+            let BookedJob { spec, .. } = booked;
             let tally = self.jobs.get(id.index()).copied().unwrap_or_default();
             for (groups, name) in groups.iter_mut().zip([&spec.pool, &spec.user]) {
                 let row = groups.entry(name).or_insert_with(|| GroupRow {
@@ -535,14 +676,11 @@ impl LivePicture {
                     share: [None; 2],
                     min_share: [None; 2],
                 });
-                let waiting = |all: u32, kind| {
-                    all.saturating_sub(tally.done[kind]).saturating_sub(tally.held[kind])
-                };
                 row.jobs += 1;
                 row.maps[0] += tally.held.map;
-                row.maps[1] += waiting(spec.maps, SlotKind::Map);
+                row.maps[1] += tally.waiting(booked, SlotKind::Map);
                 row.reduces[0] += tally.held.reduce;
-                row.reduces[1] += waiting(spec.reduces, SlotKind::Reduce);
+                row.reduces[1] += tally.waiting(booked, SlotKind::Reduce);
             }
         }
         for (name, row) in &mut groups[0] {
@@ -639,14 +777,64 @@ impl LivePicture {
             maps_done_us: job.maps_done.map(SimTime::as_micros),
             locality: job.maps_by_locality,
             ill: [job.failed, job.killed, job.suspended],
+            waits: SlotKind::BOTH.map(|kind| self.wait_story(JobId(id), job, kind)),
         })
+    }
+
+    fn wait_story(&self, id: JobId, job: &BookedJob, kind: SlotKind) -> Option<WaitStory> {
+        let tasks = self.jobs.get(id.index())?.waiting(job, kind);
+        if job.ended.is_some() || tasks == 0 {
+            return None;
+        }
+        // A job that is not listed was not asked for; then only the events say how it waits.
+        let known = self.waiting.get(&id).map(|waiting| waiting[kind]);
+        let held_back = match kind {
+            _ if job.initialised.is_none() => Some("its splits are not read yet"),
+            _ if job.running.is_none() => Some("its setup task has not ended"),
+            _ if known.is_none_or(|known| 0 < known.launchable) => None,
+            SlotKind::Map => Some("they are launched, and about to start"),
+            SlotKind::Reduce if job.maps_done.is_some() => {
+                Some("they are launched, and about to start")
+            }
+            SlotKind::Reduce => {
+                Some("they are launched and about to start, or too few maps are done")
+            }
+        };
+        let refused = known.and_then(|known| known.refusal).map(|refusal| RefusedRow {
+            reason: refusal.reason.to_string(),
+            from_us: refusal.from.as_micros(),
+            last_us: refusal.last.as_micros(),
+            times: refusal.times,
+        });
+        let mut held: BTreeMap<JobId, u32> = BTreeMap::new();
+        let mut free = [0; 2];
+        for node in &self.nodes {
+            for (place, holder) in (0..).zip(&node.slots[kind]) {
+                match holder {
+                    Some(attempt) => *held.entry(attempt.job()).or_default() += 1,
+                    None if place < node.has[kind] => free[0] += 1,
+                    None => {}
+                }
+            }
+        }
+        free[1] = free[0] + held.values().sum::<u32>();
+        let mut holders: Vec<_> = held.into_iter().collect();
+        // The sort is stable, so jobs with as many slots stay in the order of their numbers.
+        holders.sort_by_key(|(_, slots)| Reverse(*slots));
+        holders.truncate(HOLDERS);
+        let holders = holders.into_iter().map(|(job, slots)| (self.job_called(job), slots));
+        let launched = self.launched[kind].as_ref().map(|launch| self.said_row(launch));
+        Some(WaitStory { tasks, held_back, refused, free, holders: holders.collect(), launched })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{AttemptFact, PhaseTimes, SlotCounts, SlotShare, SlotStanding, TaskId};
+    use crate::mapred::{
+        AttemptFact, JobAlteration, LastRefusal, PhaseTimes, SlotCounts, SlotShare, SlotStanding,
+        TaskId,
+    };
     use crate::scenario::{self, Registry};
 
     /// Returns the picture of two nodes with two map slots and a reduce slot each, and a job of
@@ -666,11 +854,18 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
     /// A policy whose pool `p` holds map slots.
     struct OnePool(SlotStanding);
 
-    impl HoldingsSource for OnePool {
+    impl WatchedJobTracker for OnePool {
         fn holdings(&self, _: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
             if kind == SlotKind::Map {
                 say("p", self.0);
             }
+        }
+
+        fn waiting(&self, _: JobId) -> PerSlot<WaitingTasks> {
+            let (from, last) = (at(3), at(6));
+            let refusal = LastRefusal { reason: Reason::UserLimit, from, last, times: 2 };
+            let map = WaitingTasks { launchable: 1, refusal: Some(refusal) };
+            PerSlot { map, ..PerSlot::default() }
         }
     }
 
@@ -678,8 +873,12 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         TaskId { job: JobId(0), kind: TaskKind::Map, index }.attempt(0)
     }
 
+    fn at(second: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_secs(second)
+    }
+
     fn tell(picture: &mut LivePicture, second: u64, fact: Fact) {
-        picture.see(&Event { at: SimTime::ZERO + SimSpan::from_secs(second), fact });
+        picture.see(&Event { at: at(second), fact });
     }
 
     fn begin(picture: &mut LivePicture, prepared: &Prepared) {
@@ -818,6 +1017,53 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
         let frame = picture.frame();
         assert_eq!((frame.policy.as_str(), frame.said[0].what), ("fifo", "policy"));
         assert_eq!((frame.said[1].what, frame.said[1].whom.as_str()), ("launch", "<a> map 2"));
+    }
+
+    #[test]
+    fn a_job_tells_why_its_tasks_wait() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let waits = picture.job(0).unwrap().waits;
+        assert_eq!(waits[0].as_ref().unwrap().held_back, Some("its splits are not read yet"));
+        for fact in [JobFact::Initialised, JobFact::Running] {
+            tell(&mut picture, 4, Fact::Job(JobId(0), fact));
+        }
+        picture.weigh(at(7), &OnePool(SlotStanding::of(3)));
+        let [maps, reduces] = picture.job(0).unwrap().waits;
+        let (maps, reduces) = (maps.unwrap(), reduces.unwrap());
+        assert_eq!((maps.tasks, maps.held_back, maps.free), (1, None, [1, 4]));
+        assert_eq!(maps.holders, [("<a>".to_owned(), 3)]);
+        let refused = maps.refused.unwrap();
+        assert_eq!((&*refused.reason, refused.times), ("its user is at the limit", 2));
+        assert_eq!((refused.from_us, refused.last_us), (3_000_000, 6_000_000));
+        assert_eq!(maps.launched.unwrap().whom, "<a> map 2");
+        assert!(reduces.held_back.unwrap().contains("too few maps"), "{reduces:?}");
+        assert!(
+            reduces.refused.is_none() && reduces.launched.is_none() && reduces.holders.is_empty()
+        );
+        tell(&mut picture, 8, Fact::Job(JobId(0), JobFact::Ended(Outcome::Killed)));
+        assert!(picture.job(0).unwrap().waits.iter().all(Option::is_none));
+    }
+
+    /// The history follows the slots, the queue and a job that moves to another pool.
+    #[test]
+    fn the_history_has_the_slots_and_the_queue() {
+        let (mut picture, prepared) = picture();
+        begin(&mut picture, &prepared);
+        let alteration =
+            JobAlteration { job: JobId(0), priority: None, pool: Some("other".into()) };
+        tell(&mut picture, 5, Fact::Job(JobId(0), JobFact::Altered(alteration.into())));
+        tell(&mut picture, 8, Fact::Job(JobId(0), JobFact::Ended(Outcome::Killed)));
+        let points = picture.history(at(10), PageGrouping::Pool);
+        assert_eq!(points.until_us, 10_000_000);
+        let point = |second: u64| ((second * 1_000_000 + 500_000) / points.span_us) as usize;
+        let held = |second| points.maps[point(second)][..2].to_vec();
+        assert_eq!((held(2), held(3), held(5)), (vec![0.0; 2], vec![3.0, 0.0], vec![0.0, 3.0]));
+        let waiting = |second| points.waiting[point(second)];
+        assert_eq!((waiting(0), waiting(1), waiting(3)), ([0.0; 2], [4.0, 1.0], [1.0, 1.0]));
+        assert_eq!(waiting(9), [0.0; 2]);
+        let names = picture.frame().names;
+        assert_eq!(names[0].iter().map(|name| &**name).collect::<Vec<_>>(), ["p", "other"]);
     }
 
     #[test]

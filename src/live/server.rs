@@ -426,6 +426,14 @@ impl RequestContext {
                 let job = session.job(number("job")?).ok_or_else(nothing)?;
                 json(told(serde_json::to_string(&job))?.into())
             }
+            "/history" => {
+                let by = query.get("by").unwrap_or_default();
+                let by = serde_json::from_value(by.into()).map_err(|_| {
+                    let words = "`by` must be `job`, `pool` or `user`".to_owned();
+                    (StatusCode::BAD_REQUEST, words)
+                })?;
+                json(told(serde_json::to_string(&session.history(by)))?.into())
+            }
             "/scenario" => {
                 let (name, yaml) = session.scenario();
                 let mut response = whole("text/yaml; charset=utf-8", yaml);

@@ -25,13 +25,14 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
-use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageLayout};
+use super::history::HistoryPoints;
+use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageGrouping, PageLayout};
 use super::user_action::{TimedAction, UserAction, before, with};
 use super::what_if::{WhatIfRow, WhatIfs};
 use crate::emulation::Prepared;
 use crate::mapred::Event;
 use crate::record::RunPast;
-use crate::runtime::{ClockPace, HoldingsSource};
+use crate::runtime::{ClockPace, WatchedJobTracker};
 use crate::scenario::{Registry, Scenario, Warning};
 use crate::units::{SimSpan, SimTime};
 
@@ -85,6 +86,8 @@ struct SentPicture<'a> {
     /// The number of this run in the session.
     scene: u64,
     log: Vec<&'a LogLine>,
+    /// Where the results are, or why there are none, after the session.
+    farewell: Option<&'a str>,
     outlooks: Vec<WhatIfRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
@@ -155,6 +158,7 @@ struct SessionState {
     scene: u64,
     number: u64,
     log: Vec<LogLine>,
+    farewell: Option<String>,
     outlooks: WhatIfs,
     /// The warnings that the user has seen.
     warned: Vec<Warning>,
@@ -208,6 +212,7 @@ impl Session {
             scene: 0,
             number: 0,
             log: Vec::new(),
+            farewell: None,
             outlooks: WhatIfs::default(),
             warned: warnings,
             last: SessionEnd::Open,
@@ -256,8 +261,8 @@ impl Session {
         }
         state.gate.end();
         state.log(words.to_owned());
-        // The shares are those of an earlier instant, and there is no policy to ask any more.
-        state.picture.forget_shares();
+        // The answers are those of an earlier instant, and there is no JobTracker to ask any more.
+        state.picture.forget_answers();
         // The run may end before the instant up to which it repeats the past: compare the events so
         // far.
         if !state.takes_back() {
@@ -280,9 +285,10 @@ impl Session {
         self.state.lock().next.take()
     }
 
-    /// Shows on the page that the session is over.
-    pub fn finish(&self) {
+    /// Shows on the page that the session is over, and in words what is left of it.
+    pub fn finish(&self, words: String) {
         let mut state = self.state.lock();
+        state.farewell = Some(words);
         state.phase = SessionPhase::Finished;
         self.show(&mut state);
     }
@@ -307,6 +313,13 @@ impl Session {
     /// Returns the details of a job; `None` if it does not exist.
     pub fn job(&self, job: u32) -> Option<JobStory> {
         self.state.lock().picture.job(job)
+    }
+
+    /// Returns the slots held and the waiting tasks over the time so far.
+    pub(super) fn history(&self, by: PageGrouping) -> HistoryPoints {
+        let mut state = self.state.lock();
+        let now = state.gate.now();
+        state.picture.history(now, by)
     }
 
     /// Returns the name and the YAML of the scenario that repeats the session.
@@ -606,6 +619,7 @@ impl Session {
             all_jobs: state.prepared.jobs(),
             scene: state.scene,
             log: state.log.iter().rev().take(LOG).collect(),
+            farewell: state.farewell.as_deref(),
             outlooks: state.outlooks.rows(),
             frame: state.picture.frame(),
         };
@@ -623,9 +637,9 @@ impl SessionState {
         }
     }
 
-    /// Notes the shares of the present instant.
-    fn weigh(&mut self, policy: &dyn HoldingsSource) {
-        self.picture.weigh(self.gate.now(), policy);
+    /// Asks the JobTracker for its answers of the present instant.
+    fn weigh(&mut self, job_tracker: &dyn WatchedJobTracker) {
+        self.picture.weigh(self.gate.now(), job_tracker);
     }
 
     /// Logs warnings that the user has not seen.
@@ -698,13 +712,18 @@ struct SceneWatcher {
 
 impl SceneWatcher {
     /// Makes a picture if the last one is too old.
-    fn show(&mut self, state: &mut SessionState, wall: Instant, policy: &dyn HoldingsSource) {
+    fn show(
+        &mut self,
+        state: &mut SessionState,
+        wall: Instant,
+        job_tracker: &dyn WatchedJobTracker,
+    ) {
         if PICTURE <= wall.saturating_duration_since(self.shown) {
             // Add a whole period, so that pictures keep their rate; but after a long pause make one
             // picture, not all the missed ones.
             let missed = wall.checked_sub(PICTURE).unwrap_or(wall);
             self.shown = missed.max(self.shown + PICTURE);
-            state.weigh(policy);
+            state.weigh(job_tracker);
             self.session.show(state);
         }
     }
@@ -726,7 +745,7 @@ impl ClockPace for SceneWatcher {
         }
     }
 
-    fn wait(&mut self, at: SimTime, policy: &dyn HoldingsSource) -> bool {
+    fn wait(&mut self, at: SimTime, job_tracker: &dyn WatchedJobTracker) -> bool {
         // `self.show` borrows all of `self` below, so lock through another handle.
         let session = self.session.clone();
         let mut state = session.state.lock();
@@ -734,12 +753,12 @@ impl ClockPace for SceneWatcher {
             let wall = now();
             match state.gate.ask(at, wall.saturating_duration_since(session.began)) {
                 GateTurn::Go => {
-                    self.show(&mut state, wall, policy);
+                    self.show(&mut state, wall, job_tracker);
                     return true;
                 }
                 GateTurn::Leave => return false,
                 GateTurn::Wait(wait) => {
-                    self.show(&mut state, wall, policy);
+                    self.show(&mut state, wall, job_tracker);
                     // Wake for the next picture at the latest: the time on the page advances even
                     // if the next message is far off.
                     session.turned.wait_for(&mut state, wait.min(self.rest(wall)));
@@ -749,8 +768,8 @@ impl ClockPace for SceneWatcher {
                     if state.takes_back() {
                         continue;
                     }
-                    // Other threads make pictures during the pause, and cannot ask the policy.
-                    state.weigh(policy);
+                    // Other threads make pictures during the pause, and cannot ask the JobTracker.
+                    state.weigh(job_tracker);
                     session.settle(&mut state, SessionPhase::Paused);
                     // Set no phase in this loop: an action in preparation has set its own.
                     while state.gate.stands() {
@@ -782,9 +801,9 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::cluster::SlotKind;
+    use crate::cluster::{PerSlot, SlotKind};
     use crate::emulation::{EmulationError, Options};
-    use crate::mapred::{Fact, JobFact, JobId, SlotStanding};
+    use crate::mapred::{Fact, JobFact, JobId, SlotStanding, WaitingTasks};
     use crate::scenario;
 
     const TWO_JOBS: &str = "
@@ -881,8 +900,12 @@ workload:
     /// A policy without pools.
     struct NoPools;
 
-    impl HoldingsSource for NoPools {
+    impl WatchedJobTracker for NoPools {
         fn holdings(&self, _: SimTime, _: SlotKind, _: &mut dyn FnMut(&str, SlotStanding)) {}
+
+        fn waiting(&self, _: JobId) -> PerSlot<WaitingTasks> {
+            PerSlot::default()
+        }
     }
 
     /// A session whose runs are never executed.

@@ -417,7 +417,8 @@ impl Prepared {
         let reloads = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
         let reloads = reloads.filter(|step| !step.takes_over);
         let reloads = reloads.filter_map(|step| registry.reload(&step.choice)).collect();
-        let (cast, opening) = assemble(self, effects, policy, followers, reloads);
+        let is_watched = options.pace.is_some();
+        let (cast, opening) = assemble(self, effects, policy, followers, reloads, is_watched);
         let play = RunPlan {
             cast: recast(cast),
             links,
@@ -618,6 +619,7 @@ fn assemble(
     mut policy: Stopwatch,
     mut successors: Vec<Stopwatch>,
     reloads: Vec<PolicyReload>,
+    is_watched: bool,
 ) -> (RunCores, OpeningMail) {
     let Prepared { scenario, topology, workload, .. } = prepared;
     let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
@@ -686,6 +688,8 @@ fn assemble(
     }
     if scenario.record.decisions {
         job_tracker.keep_refusals();
+    } else if is_watched {
+        job_tracker.watch_refusals();
     }
     // The JobTracker keeps its answers only for heartbeats that are sent again after a lost reply.
     if !effects.resends {

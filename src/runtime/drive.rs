@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use super::link::{Address, Link, Links};
 use super::timers::Timers;
-use super::{ClockPace, Ending, EventSink, HoldingsSource, RunCores, RunPlan, RunStats};
+use super::{ClockPace, Ending, EventSink, RunCores, RunPlan, RunStats, WatchedJobTracker};
 use mumakil_base::panics;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
-    Core, Event, Fact, IdleState, Letter, Mail, Message, MessageEffect, Outbox, PolicyFailed,
-    SlotKind, SlotStanding, StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker,
-    ToMapOutputs, ToNameNode, ToTracker, TrackerFact, TrackerId,
+    Core, Event, Fact, IdleState, JobId, Letter, Mail, Message, MessageEffect, Outbox, PerSlot,
+    PolicyFailed, SlotKind, SlotStanding, StopReason, ToFabric, ToFaultInjector, ToInjector,
+    ToJobTracker, ToMapOutputs, ToNameNode, ToTracker, TrackerFact, TrackerId, WaitingTasks,
 };
 
 /// The number of messages between two looks at the wall clock, if the run has a limit of real time.
@@ -144,9 +144,13 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
-impl HoldingsSource for RefCell<SeatedCore<ToJobTracker>> {
+impl WatchedJobTracker for RefCell<SeatedCore<ToJobTracker>> {
     fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         self.borrow().core.holdings(now, kind, say);
+    }
+
+    fn waiting(&self, job: JobId) -> PerSlot<WaitingTasks> {
+        self.borrow().core.waiting(job)
     }
 }
 

@@ -39,7 +39,7 @@ pub use bare::run_bare;
 pub use drive::words_of_panic;
 pub use link::Links;
 pub use mailboxes::run_virtual;
-pub use pace::{ClockPace, HoldingsSource};
+pub use pace::{ClockPace, WatchedJobTracker};
 pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, StopwatchReadings};
 pub use timers::Timers;

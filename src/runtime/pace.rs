@@ -4,7 +4,7 @@
 //! still for as long as the watcher likes, and no core notices: results do not depend on the pace.
 
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Event, SlotKind, SlotStanding};
+use mumakil_core::mapred::{Event, JobId, PerSlot, SlotKind, SlotStanding, WaitingTasks};
 
 /// Decides when a run on the virtual clock may move on.
 pub trait ClockPace: Send {
@@ -12,13 +12,16 @@ pub trait ClockPace: Send {
     fn see(&mut self, events: &[Event]);
 
     /// Waits until the next message, which is due at `at`, may be delivered; returns whether the
-    /// run goes on: `false` cancels it. Meanwhile the policy may be asked for its pools.
-    fn wait(&mut self, at: SimTime, policy: &dyn HoldingsSource) -> bool;
+    /// run goes on: `false` cancels it. Meanwhile the JobTracker may be asked.
+    fn wait(&mut self, at: SimTime, job_tracker: &dyn WatchedJobTracker) -> bool;
 }
 
-/// A policy that can be asked for its pools, between two messages.
-pub trait HoldingsSource {
+/// A JobTracker that can be asked for what no event tells, between two messages.
+pub trait WatchedJobTracker {
     /// Lists the [holdings](mumakil_core::mapred::Scheduler::holdings) of the policy's pools at an
     /// instant.
     fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding));
+
+    /// Returns how a job's tasks wait.
+    fn waiting(&self, job: JobId) -> PerSlot<WaitingTasks>;
 }

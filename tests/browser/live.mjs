@@ -12,6 +12,8 @@ const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run
 
 function serve(...more) {
   const server = spawn(mumakil, ["live", ...more], { stdio: ["ignore", "pipe", "inherit"] });
+  // A step that fails must leave no server behind.
+  process.on("exit", () => server.kill("SIGTERM"));
   const lines = createInterface({ input: server.stdout });
   return { server, lines };
 }
@@ -42,7 +44,10 @@ const step = (name) => console.log(`ok: ${name}`);
 const page = await open({ viewport: { width: 1400, height: 1000 } });
 await phase(page, "paused");
 assert.equal(await now(page), "0:00:00.000");
-step("it waits at the beginning");
+assert.match(await page.textContent("#first"), /press Run/);
+assert.ok(await page.isVisible("#first") && await page.isVisible("#keys"));
+assert.equal(await page.isVisible("#farewell"), false);
+step("it waits at the beginning, and says what to press");
 
 await page.click("text=Next heartbeat");
 await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeats"));
@@ -81,9 +86,34 @@ const slot = await page.evaluate(() => {
 await page.click("#map", { position: slot });
 await page.waitForFunction(() => document.querySelector("#story dd")?.textContent);
 assert.match(await page.textContent("#story"), /why.+(line|input|policy)/);
-await page.click("#jobs tbody button");
+assert.equal(await page.isVisible("#first"), false);
+const waiting = await page.evaluate(() => picture.jobs.find((job) => !job.ended && job.maps[1] + job.maps[2] < job.maps[0]).id);
+await page.click(`#jobs [data-job="${waiting}"]`);
 await page.waitForFunction(() => document.getElementById("story").textContent.includes("submitted"));
-step("a click on a slot says why, a click on a job tells of it");
+assert.match(await page.textContent("#story"), /maps wait\d+ maps.*last refusal.+map slots\d+ of 40 free.*held by .+last map launched.+ on node-\d+ at /);
+step("a click on a slot says why, a click on a job why it waits");
+
+// The strips: the last points are the slots and the queue of the picture, and the canvas shows colours of jobs.
+const strips = (page) => page.waitForFunction(() => past.points && past.number === picture.number && past.by === document.getElementById("colour").value);
+await strips(page);
+const last = await page.evaluate(() => {
+  const sum = (held) => held.reduce((sum, slots) => sum + slots, 0), { points } = past, end = points.maps.length - 1;
+  const canvas = document.getElementById("history"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const shown = new Set();
+  for (let at = 0; at < data.length; at += 4) shown.add(`${data[at]},${data[at + 1]},${data[at + 2]}`);
+  const held = picture.slots.filter((job) => job >= 0).length;
+  const wait = picture.pools.reduce((sum, pool) => sum + pool.maps[1] + pool.reduces[1], 0);
+  return { until: points.until_us, held, wait, slots: sum(points.maps[end]) + sum(points.reduces[end]), waiting: sum(points.waiting[end]), shown: [...shown] };
+});
+assert.equal(last.until, 90e6);
+// The last point is an average over some tenths of a second.
+assert.ok(Math.abs(last.slots - last.held) < 4 && Math.abs(last.waiting - last.wait) < 4, JSON.stringify(last));
+assert.ok(last.shown.includes("213,94,0"), "the colour of the second job");
+await page.selectOption("#colour", "pool");
+await strips(page);
+await page.selectOption("#colour", "job");
+await strips(page);
+step("strips show the slots and the queue so far");
 
 const second = await open({ viewport: { width: 390, height: 844 }, colorScheme: "dark" });
 await phase(second, "paused");
@@ -126,6 +156,11 @@ const narrow = await second.evaluate(() => document.documentElement.scrollWidth 
 await page.screenshot({ path: `${place}/wide.png`, fullPage: true });
 await second.screenshot({ path: `${place}/narrow-dark.png`, fullPage: true });
 assert.ok(wide && narrow, `no page is wider than its window: ${wide}, ${narrow}`);
+const cut = (page) => page.$$eval(".scroll", (parts) => parts.filter((part) => part.clientWidth < part.scrollWidth).map((part) => part.firstElementChild.id));
+await page.setViewportSize({ width: 1280, height: 900 });
+assert.deepEqual([await cut(page), await cut(second)], [[], []], "no table is cut");
+const sojourns = await page.$$eval("#jobs tr.over td:nth-child(7)", (cells) => cells.map((cell) => cell.textContent));
+assert.ok(sojourns.length && sojourns.every((text) => /^\d.* (s|min)/.test(text)), `${sojourns}`);
 await second.focus("#map");
 await second.keyboard.press("ArrowRight");
 assert.match(await second.textContent("#hover"), /node-1 in rack-1, map slot 1/);
@@ -137,6 +172,8 @@ writeFileSync(`${place}/session.yaml`, scenario);
 await second.close();
 const over = once(server, "exit");
 await page.click("#finish");
+await page.waitForSelector("#farewell:not([hidden])");
+assert.match(await page.textContent("#farewell"), /The report: \/.+session\/report\.html/);
 const [code] = await over;
 assert.equal(code, 0);
 const digest = (text) => text.match(/digest\s+(\S+)/)[1];
@@ -182,7 +219,12 @@ assert.deepEqual(errors.filter((text) => !/ERR_|Failed to fetch/.test(text)), []
   });
   border.forEach(([hover, click]) => assert.deepEqual(hover, click));
   step("hover and click name one slot on a border");
-  server.kill("SIGTERM");
+  const over = once(server, "exit");
+  await page.click("#finish");
+  await page.waitForSelector("#farewell:not([hidden])");
+  assert.match(await page.textContent("#farewell"), /Nothing was kept.+--out/);
+  await over;
+  step("without --out the page says that nothing was kept");
   await page.close();
 }
 

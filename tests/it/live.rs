@@ -74,6 +74,13 @@ impl Live {
         self.ask("GET", &format!("{path}{and}token={}", self.token), "", "")
     }
 
+    fn json(&self, path: &str) -> Value {
+        let (status, answer) = self.get(path);
+        assert_eq!(status, 200, "{answer}");
+        let (start, end) = (answer.find('{').unwrap(), answer.rfind('}').unwrap());
+        serde_json::from_str(&answer[start..=end]).unwrap()
+    }
+
     fn command(&self, what: &Value) -> u16 {
         self.post(&what.to_string()).0
     }
@@ -86,11 +93,7 @@ impl Live {
     /// Waits until the run is paused or has ended; returns its picture.
     fn stands(&self) -> Value {
         for _ in 0..20_000 {
-            let (status, answer) = self.get("/picture");
-            assert_eq!(status, 200, "{answer}");
-            let start = answer.find('{').unwrap();
-            let end = answer.rfind('}').unwrap();
-            let picture: Value = serde_json::from_str(&answer[start..=end]).unwrap();
+            let picture = self.json("/picture");
             if ["paused", "ended"].contains(&picture["phase"].as_str().unwrap()) {
                 return picture;
             }
@@ -159,19 +162,80 @@ fn a_session_is_a_scenario_with_the_same_digest() {
     assert_eq!(digest(&told), digest(&again));
 }
 
+/// The session keeps refusals for the page: neither the events of the run nor the reasons of launches
+/// may show that. (`dynamic-priority` explains launches only if refusals are recorded.)
 #[test]
 fn a_session_in_which_nothing_is_done_has_the_bytes_of_a_run() {
-    let room = Room::new();
-    let live = Live::new(&room, &["--out", "session"]);
-    live.stands();
-    for to in ["heartbeat", "decision", "job", "heartbeat"] {
-        assert_eq!(live.command(&json!({"do": "step", "to": to})), 200);
+    for policy in ["fifo", "capacity", "dynamic-priority"] {
+        let room = Room::new();
+        let set = format!("scheduler={policy}");
+        let more = ["--set", &set, "--set", "record.events=true"];
+        let live = Live::new(&room, &[&["--out", "session"], &more[..]].concat());
         live.stands();
+        for to in ["heartbeat", "decision", "job", "heartbeat"] {
+            assert_eq!(live.command(&json!({"do": "step", "to": to})), 200);
+            live.stands();
+        }
+        assert_eq!(live.command(&json!({"do": "finish"})), 200);
+        let (_, told) = live.end();
+        let run = room.mumakil("run small.yaml --out run").args(more).output().unwrap();
+        assert_eq!(digest(&told), digest(&String::from_utf8(run.stdout).unwrap()), "{policy}");
     }
-    assert_eq!(live.command(&json!({"do": "finish"})), 200);
-    let (_, told) = live.end();
-    let run = room.mumakil("run small.yaml --out run").output().unwrap();
-    assert_eq!(digest(&told), digest(&String::from_utf8(run.stdout).unwrap()));
+}
+
+/// Pool `a` may have one map slot: its second job is refused slots although some are free.
+#[test]
+fn a_job_that_waits_tells_the_last_refusal_and_who_holds_the_slots() {
+    let room = Room::new();
+    let jobs = "workload.jobs=[{name: first, maps: 9, map_time: 60s, pool: a}, \
+                {name: second, maps: 2, map_time: 20s, pool: a, submit: 5s}]";
+    let policy = "scheduler={fair: {allocations: {pools: {a: {max_maps: 1}}}}}";
+    let live = Live::new(&room, &["--set", jobs, "--set", policy]);
+    live.stands();
+    assert_eq!(live.command(&json!({"do": "go", "at": "40s"})), 200);
+    live.stands();
+    let wait = |job: u32| live.json(&format!("/job?job={job}"))["waits"][0].clone();
+    let first = wait(0);
+    assert_eq!((&first["tasks"], &first["free"]), (&json!(8), &json!([7, 8])));
+    assert_eq!(first["holders"], json!([["first", 1]]));
+    assert_eq!(first["launched"]["whom"], "first map 0");
+    let refused: Vec<Value> = [0, 1].map(|job| wait(job)["refused"].clone()).into();
+    let refused = refused.iter().find(|refused| !refused.is_null()).expect("a refusal is kept");
+    assert_eq!(refused["reason"], "at its maximum (1 of 1)");
+    let [from, last] = ["from_us", "last_us"].map(|key| refused[key].as_u64().unwrap());
+    assert!(from < last && last <= 40_000_000 && refused["times"].as_u64() > Some(1), "{refused}");
+    assert_eq!(live.command(&json!({"do": "go", "at": "4s"})), 200);
+    live.stands();
+    assert!(wait(0)["held_back"].is_string(), "its setup task runs");
+}
+
+/// The history is that of the instant shown, however the session came there.
+#[test]
+fn the_history_is_the_same_after_jumps_forth_and_back() {
+    let room = Room::new();
+    let live = Live::new(&room, &[]);
+    live.stands();
+    let history = |at: &str| {
+        assert_eq!(live.command(&json!({"do": "go", "at": at})), 200);
+        live.stands();
+        live.json("/history?by=pool")
+    };
+    let early = history("20s");
+    let late = history("40s");
+    assert_eq!((&early["until_us"], &late["until_us"]), (&json!(20_000_000), &json!(40_000_000)));
+    assert_eq!(history("20s"), early);
+    assert_eq!(history("40s"), late);
+    // At the end of the past, the last point has the slots of the picture.
+    let picture = live.stands();
+    let held = picture["slots"].as_array().unwrap().iter().filter(|job| 0 <= job.as_i64().unwrap());
+    let sum = |key: &str| -> f64 {
+        let points = late[key].as_array().unwrap();
+        points.last().unwrap().as_array().unwrap().iter().map(|held| held.as_f64().unwrap()).sum()
+    };
+    assert_eq!(sum("maps") + sum("reduces"), held.count() as f64);
+    let waits = |kind: &str| picture["pools"][0][kind][1].as_f64().unwrap();
+    assert_eq!(sum("waiting"), waits("maps") + waits("reduces"));
+    assert_eq!(live.get("/history?by=rack").0, 400);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::cluster::{Hdfs, JobTrackerSpec, SlotKind, Topology, TrackerId};
+use crate::cluster::{Hdfs, JobTrackerSpec, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Event, Fact, Incident, JobFact, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
@@ -33,7 +33,7 @@ use crate::mapred::job::{Job, JobChange, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
-use crate::mapred::reason::{Reason, SlotStanding};
+use crate::mapred::reason::{Reason, SlotStanding, WaitingTasks};
 use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
 use crate::mapred::scheduler::{Orders, PolicyReload, Scheduler, View};
 use crate::mapred::speculation::Speculation;
@@ -202,6 +202,12 @@ impl JobTracker {
     /// refusals at the latest when the run is [over](ToJobTracker::Over).
     pub fn keep_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::default());
+    }
+
+    /// As [`JobTracker::keep_refusals`], but only for a watcher, who asks with [`Core::waiting`]:
+    /// the events are those of a run that notes nothing.
+    pub fn watch_refusals(&mut self) {
+        self.ledger.refusals = Some(Refusals::silent());
     }
 
     // ---- its process ----
@@ -598,6 +604,15 @@ impl Core for JobTracker {
     fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         let view = View { now, heard: None, ledger: &self.ledger };
         self.scheduler.holdings(&view, kind, say);
+    }
+
+    fn waiting(&self, job: JobId) -> PerSlot<WaitingTasks> {
+        let Some(known) = self.ledger.job(job) else { return PerSlot::default() };
+        let of = |kind| WaitingTasks {
+            launchable: known.waiting(kind),
+            refusal: self.ledger.refusals.as_ref().and_then(|all| all.last(job, kind)),
+        };
+        PerSlot { map: of(SlotKind::Map), reduce: of(SlotKind::Reduce) }
     }
 }
 

@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
-use crate::cluster::SlotKind;
+use crate::cluster::{PerSlot, SlotKind};
 use crate::mapred::event::{Event, Fact};
+use crate::mapred::ids::JobId;
 use crate::mapred::message::{Mail, Message};
-use crate::mapred::reason::SlotStanding;
+use crate::mapred::reason::{SlotStanding, WaitingTasks};
 use crate::mapred::stall::Stall;
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -24,6 +25,11 @@ pub trait Core: Send {
     /// Lists the [holdings](super::Scheduler::holdings) of the policy's pools at an instant, between
     /// two messages. Only the JobTracker has a policy.
     fn holdings(&self, _now: SimTime, _kind: SlotKind, _say: &mut dyn FnMut(&str, SlotStanding)) {}
+
+    /// Returns how a job's tasks wait, between two messages. Only the JobTracker knows jobs.
+    fn waiting(&self, _job: JobId) -> PerSlot<WaitingTasks> {
+        PerSlot::default()
+    }
 }
 
 /// The letters and events of a core, and whether the run is over.

@@ -7,8 +7,8 @@
 use std::fmt;
 
 use crate::mapred::ids::{AttemptId, JobId};
-use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::{self, Detail};
+use mumakil_base::units::{SimSpan, SimTime};
 
 /// Why a decision was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +117,29 @@ pub struct SlotStanding {
     pub share: Option<SlotShare>,
     /// The slots that it is guaranteed.
     pub min_share: u32,
+}
+
+/// How a job's tasks of a kind wait, for a watcher of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WaitingTasks {
+    /// How many could be launched now.
+    pub launchable: u32,
+    /// The last refusal, if the job has got no slot of the kind since; `None` also if it was more
+    /// than a minute ago.
+    pub refusal: Option<LastRefusal>,
+}
+
+/// The last refusal of a slot to a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LastRefusal {
+    /// The reason.
+    pub reason: Reason,
+    /// When the job was refused for the first time for this cause.
+    pub from: SimTime,
+    /// When it was refused last.
+    pub last: SimTime,
+    /// How often it was refused.
+    pub times: u32,
 }
 
 /// A share of the slots, exact to a thousandth of a slot.

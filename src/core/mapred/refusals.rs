@@ -6,6 +6,9 @@
 //! come for a minute, or when the run is over. So memory is bounded by the number of jobs and
 //! causes, however long the run is. Each interval keeps the jobs that held the most slots at its
 //! last refusal, since other jobs may hold these slots when the interval is emitted.
+//!
+//! A watcher of the run reads the open intervals. A run that records no decisions emits none of
+//! them, so that it has the same events with a watcher and without.
 
 use std::mem;
 
@@ -14,7 +17,7 @@ use crate::mapred::event::{Fact, JobFact};
 use crate::mapred::holders::{HeldSlots, Holders};
 use crate::mapred::ids::JobId;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::reason::Reason;
+use crate::mapred::reason::{LastRefusal, Reason};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// An interval of refusals ends when this much time has passed without a refusal.
@@ -33,6 +36,7 @@ pub(super) struct Refusals {
     open: Vec<PerSlot<Vec<Refusal>>>,
     swept_at: SimTime,
     held: PerSlot<HeldSlots>,
+    is_silent: bool,
 }
 
 /// An interval of refusals.
@@ -48,6 +52,25 @@ struct Refusal {
 }
 
 impl Refusals {
+    /// Returns refusals that emit no events.
+    pub(super) fn silent() -> Self {
+        Self { is_silent: true, ..Self::default() }
+    }
+
+    /// Returns whether the intervals become events.
+    pub(super) fn are_emitted(&self) -> bool {
+        !self.is_silent
+    }
+
+    /// Returns the last refusal of a job that has got no slot since.
+    pub(super) fn last(&self, job: JobId, kind: SlotKind) -> Option<LastRefusal> {
+        let open = &self.open.get(job.index())?[kind];
+        // Of several causes at one instant, the one that was noted first was refused first.
+        let newest = open.iter().rev().max_by_key(|one| one.last)?;
+        let Refusal { reason, from, last, times, .. } = *newest;
+        Some(LastRefusal { reason, from, last, times })
+    }
+
     /// Notes that a job with a task to launch got no slot.
     pub(super) fn note(&mut self, now: SimTime, job: JobId, kind: SlotKind, reason: Reason) {
         if self.open.len() <= job.index() {
@@ -80,7 +103,7 @@ impl Refusals {
     /// Emits the intervals of a job that got a slot.
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
-        for one in open[kind].drain(..) {
+        for one in open[kind].drain(..).filter(|_| !self.is_silent) {
             // A wait for a slot near the input lasts until the job gets a slot; other causes may
             // have ended with the last refusal.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
@@ -92,7 +115,7 @@ impl Refusals {
     pub(super) fn ended(&mut self, job: JobId, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for kind in SlotKind::BOTH {
-            for one in mem::take(&mut open[kind]) {
+            for one in mem::take(&mut open[kind]).into_iter().filter(|_| !self.is_silent) {
                 tell(job, kind, one, one.last, out);
             }
         }
@@ -116,7 +139,8 @@ impl Refusals {
     fn send_refusals(&mut self, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
         for (job, open) in (0..).map(JobId).zip(&mut self.open) {
             for kind in SlotKind::BOTH {
-                for one in open[kind].extract_if(.., |one| is_told(one)) {
+                let gone = open[kind].extract_if(.., |one| is_told(one));
+                for one in gone.filter(|_| !self.is_silent) {
                     tell(job, kind, one, one.last, out);
                 }
             }
@@ -195,6 +219,28 @@ mod tests {
         assert_eq!(told(&out), [("user-limit", 100, 130, 2)]);
         refusals.close(&mut out);
         assert_eq!(told(&out).len(), 1, "nothing is told twice");
+    }
+
+    #[test]
+    fn the_last_refusal_is_known_until_there_is_a_slot_and_silent_ones_emit_nothing() {
+        let (mut refusals, mut out) = (Refusals::silent(), Outbox::default());
+        let (job, map) = (JobId(3), SlotKind::Map);
+        refusals.note(at(10), job, map, Reason::UserLimit);
+        refusals.note(at(13), job, map, Reason::BadTracker);
+        refusals.note(at(16), job, map, Reason::UserLimit);
+        let last = LastRefusal { reason: Reason::UserLimit, from: at(10), last: at(16), times: 2 };
+        assert_eq!(refusals.last(job, map), Some(last));
+        assert_eq!(refusals.last(job, SlotKind::Reduce), None);
+        assert_eq!(refusals.last(JobId(9), map), None);
+        refusals.launched(job, map, &mut out);
+        assert_eq!(refusals.last(job, map), None);
+        refusals.note(at(20), job, map, Reason::UserLimit);
+        out.now = at(100);
+        refusals.sweep(&mut out);
+        assert_eq!(refusals.last(job, map), None, "it was more than a minute ago");
+        refusals.note(at(100), job, map, Reason::UserLimit);
+        refusals.ended(job, &mut out);
+        assert!(out.events.is_empty(), "{out:?}");
     }
 
     #[test]

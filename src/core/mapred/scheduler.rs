@@ -44,6 +44,7 @@ use crate::mapred::locality::Locality;
 use crate::mapred::map_cache::MapReach;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::{Reason, SlotStanding};
+use crate::mapred::refusals::Refusals;
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
@@ -689,6 +690,12 @@ impl Offer<'_> {
     /// Returns whether refusals are kept; if not, work that only explains refusals may be skipped.
     pub fn keeps_refusals(&self) -> bool {
         self.ledger.refusals.is_some()
+    }
+
+    /// Returns whether refusals become events. If not, the reasons of launches must not depend on
+    /// [`Offer::keeps_refusals`], or a watched run would differ from one that nobody watches.
+    pub fn records_refusals(&self) -> bool {
+        self.ledger.refusals.as_ref().is_some_and(Refusals::are_emitted)
     }
 
     /// Notes why a job with a task of the kind gets no slot here. Costs nothing unless refusals are

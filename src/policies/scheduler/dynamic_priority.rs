@@ -182,7 +182,7 @@ impl DynamicPriority {
             waiting.map(|number| (self.pools[number].turn(kind), number)).collect();
         waiting.sort_unstable();
         for (_, number) in waiting {
-            let reason = Reason::Share(match offer.keeps_refusals() {
+            let reason = Reason::Share(match offer.records_refusals() {
                 true => self.standing(&offer.view(), number, kind),
                 false => SlotStanding::of(self.pools[number].running[kind]),
             });
