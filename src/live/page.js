@@ -147,11 +147,12 @@ function plan(width) {
   context.font = SMALL;
   const longest = Math.max(0, ...(layout.nodes.length > 300 ? [] : layout.nodes.map(([name]) => context.measureText(name).width)));
   const has_reduces = layout.nodes.some(([, , , reduces]) => reduces);
-  for (const cell of [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3, 0]) {
-    // Without slots, a node is as large as fits, at least two pixels.
-    const blocks = [[cell * most + 4, 2 * cell + 5, 0, 0]];
-    if (layout.nodes.length <= 300 && cell >= 12) blocks.unshift([Math.max(cell * most + 4, longest + 6), 2 * cell + 5 + NAME, NAME, MARGIN]);
-    const sizes = cell ? blocks : [9, 7, 5, 4, 3, 2].map((size) => [size, size, 0, 0]);
+  // Smaller slots with names tell more than larger ones without.
+  const named = layout.nodes.length > 300 ? [] : [26, 22, 18, 14].map((cell) => [cell, [[Math.max(cell * most + 4, longest + 6), 2 * cell + 5 + NAME, NAME, MARGIN]]]);
+  const nameless = [26, 22, 18, 14, 12, 10, 8, 6, 5, 4, 3].map((cell) => [cell, [[cell * most + 4, 2 * cell + 5, 0, 0]]]);
+  // Without slots, a node is as large as fits, at least two pixels.
+  const cells = [9, 7, 5, 4, 3, 2].map((size) => [size, size, 0, 0]);
+  for (const [cell, sizes] of [...named, ...nameless, [0, cells]]) {
     for (const [wide, high, name, margin] of sizes) {
       const across = Math.max(1, Math.min(biggest, Math.floor((width - 12 - margin) / wide), Math.ceil(Math.sqrt(biggest * high / wide * 1.6))));
       const rack_wide = Math.max(across * wide + 10 + margin, 46), rack_high = Math.ceil(biggest / across) * high + 24;
@@ -402,12 +403,37 @@ function tell_history(event) {
 $("history").addEventListener("pointermove", tell_history);
 $("history").addEventListener("pointerleave", () => tell_history());
 
-async function tell_why(place) {
+// Asks for the story of a slot or a job, and again at each pause: it is one of the instant shown.
+let retell = null, retold = 0;
+
+function begin_story(tell) {
+  retell = tell;
+  retold = picture.number;
+  return tell();
+}
+
+function choose_slot(place) {
   if (!place) return;
   chosen = place;
   is_drawn = false;
   document.querySelector("form[data-deed=node] input").value = place.node + 1;
-  const why = await ask("/why", `&node=${place.node}&slot=${place.slot}`);
+  begin_story(() => tell_why(place));
+}
+
+function choose_job(id) {
+  const { name, submitted_us } = picture.jobs.find((job) => job.id === id) || {};
+  if (name === undefined) return;
+  document.querySelectorAll("form[data-deed=kill] input, form[data-deed=change] input[name=job]").forEach((input) => { input.value = name; });
+  // After a jump back the job may not be there yet.
+  begin_story(async () => {
+    if (submitted_us <= picture.now_us) return tell_job(id);
+    $("story").hidden = true;
+  });
+}
+
+async function tell_why(place) {
+  const is_held = picture.slots[starts[place.node] + place.slot] >= 0;
+  const why = is_held ? await ask("/why", `&node=${place.node}&slot=${place.slot}`) : null;
   if (!why) return story(tell_slot(place), [["at", clock(picture.now_us)], ["why", "nobody holds it: a click on a job says what its tasks wait for"]]);
   story(`${why.attempt} on ${why.node} at ${clock(picture.now_us)}`, [
     ["why", why.reason], ["code", why.code], ["assigned", why.assigned_us === null ? null : clock(why.assigned_us)],
@@ -440,7 +466,6 @@ function waits(kind, wait) {
 async function tell_job(id) {
   const job = await ask("/job", `&job=${id}`);
   if (!job) return;
-  document.querySelectorAll("form[data-deed=kill] input, form[data-deed=change] input[name=job]").forEach((input) => { input.value = job.name; });
   const at = (us) => (us === null ? null : clock(us));
   const three = ([all, done, held]) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done, ${held.toLocaleString("en")} in slots`;
   const [node, rack, off] = job.locality, [failed, killed, suspended] = job.ill;
@@ -456,11 +481,11 @@ async function tell_job(id) {
 
 const map = $("map");
 map.addEventListener("pointermove", (event) => { if (picture && the_plan) $("hover").textContent = tell_slot(slot_at(event)); });
-map.addEventListener("click", (event) => { if (picture && the_plan) tell_why(slot_at(event)); });
+map.addEventListener("click", (event) => { if (picture && the_plan) choose_slot(slot_at(event)); });
 map.addEventListener("keydown", (event) => {
   const moves = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
   if (!picture || !the_plan) return;
-  if (event.key === "Enter" && chosen) { event.preventDefault(); tell_why(chosen); return; }
+  if (event.key === "Enter" && chosen) { event.preventDefault(); choose_slot(chosen); return; }
   if (!moves[event.key]) return;
   event.preventDefault();
   const [slots, nodes] = moves[event.key];
@@ -543,7 +568,7 @@ function name_of(job) {
   made.append(element("span", "", `key k${job.id % COLOURS}`), button);
   return made;
 }
-$("jobs").addEventListener("click", (event) => { if (event.target.dataset.job) tell_job(event.target.dataset.job); });
+$("jobs").addEventListener("click", (event) => { if (event.target.dataset.job) choose_job(Number(event.target.dataset.job)); });
 
 function draw() {
   requestAnimationFrame(draw);
@@ -571,6 +596,7 @@ function draw() {
   $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(p.all_jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
   legend();
   draw_map();
+  if (retell && stands() && retold !== p.number) { retold = p.number; retell().catch(() => null); }
   const [submitted, ended, hidden] = p.counts;
   $("counts").textContent = `${submitted.toLocaleString("en")} submitted, ${ended.toLocaleString("en")} ended${hidden ? `, ${hidden.toLocaleString("en")} not listed` : ""}`;
   fill("jobs", p.jobs.map((job) => [name_of(job), job.pool, job.user, progress(job.maps), progress(job.reduces), clock_of_table(job.submitted_us), job.ended ? span(job.ended_us - job.submitted_us) : ""]),

@@ -91,7 +91,13 @@ const waiting = await page.evaluate(() => picture.jobs.find((job) => !job.ended 
 await page.click(`#jobs [data-job="${waiting}"]`);
 await page.waitForFunction(() => document.getElementById("story").textContent.includes("submitted"));
 assert.match(await page.textContent("#story"), /maps wait\d+ maps.*last refusal.+map slots\d+ of 40 free.*held by .+last map launched.+ on node-\d+ at /);
-step("a click on a slot says why, a click on a job why it waits");
+await page.fill("#at", "20s");
+await page.click("#go button");
+await page.waitForFunction(() => document.getElementById("story").hidden);
+await page.fill("#at", "1min 30s");
+await page.click("#go button");
+await page.waitForFunction(() => document.querySelector("#story:not([hidden]) strong")?.textContent.endsWith("at 0:01:30.000"));
+step("a click on a slot says why, a click on a job why it waits, at the instant shown");
 
 // The strips: the last points are the slots and the queue of the picture, and the canvas shows colours of jobs.
 const strips = (page) => page.waitForFunction(() => past.points && past.number === picture.number && past.by === document.getElementById("colour").value);
@@ -158,6 +164,7 @@ await second.screenshot({ path: `${place}/narrow-dark.png`, fullPage: true });
 assert.ok(wide && narrow, `no page is wider than its window: ${wide}, ${narrow}`);
 const cut = (page) => page.$$eval(".scroll", (parts) => parts.filter((part) => part.clientWidth < part.scrollWidth).map((part) => part.firstElementChild.id));
 await page.setViewportSize({ width: 1280, height: 900 });
+await page.waitForFunction(() => the_plan.width <= document.getElementById("map").parentElement.clientWidth);
 assert.deepEqual([await cut(page), await cut(second)], [[], []], "no table is cut");
 const sojourns = await page.$$eval("#jobs tr.over td:nth-child(7)", (cells) => cells.map((cell) => cell.textContent));
 assert.ok(sojourns.length && sojourns.every((text) => /^\d.* (s|min)/.test(text)), `${sojourns}`);
