@@ -148,10 +148,11 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
                 continue;
             };
             // FSP and Algorithm 2 are simplified in Python, so compare only runs without
-            // suspensions and failed attempts. FSP suspends no task. Algorithm 2 resets a job's
-            // waiting time even if the launch is refused, as on a tracker where the map has failed
-            // before.
-            if own == "fifo" || one.1.attempts_failed + one.1.suspensions == 0 {
+            // suspensions, failed attempts and second ones. FSP suspends no task. Algorithm 2 resets
+            // a job's waiting time even if the launch is refused, as on a tracker where the map has
+            // failed before, or where its first attempt runs.
+            let odd = one.1.attempts_failed + one.1.attempts_killed + one.1.suspensions;
+            if own == "fifo" || odd == 0 {
                 assert!(
                     one.0 == other.0 && one.2 == other.2,
                     "{own}, case {seed}: {}",
