@@ -1,4 +1,4 @@
-//! What may stand beside each other: jobs of a mix and listed ones, and several schedulers for one
+//! Things that stand beside each other: jobs of a mix and listed ones, and several schedulers for one
 //! scenario.
 
 use crate::{Room, rows};

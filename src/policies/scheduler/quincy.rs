@@ -35,11 +35,11 @@ pub struct QuincyOptions {
     pub fair: bool,
     /// Whether running tasks may be killed for other tasks.
     pub preemption: bool,
-    /// What a task costs for each second for which it waits; at most 100.
+    /// The cost of each second for which a task waits; at most 100.
     pub wait: Factor,
-    /// What a task costs for each gigabyte that it reads from another node of its rack.
+    /// The cost of each gigabyte that a task reads from another node of its rack.
     pub rack: Factor,
-    /// What a task costs for each gigabyte that it reads from another rack.
+    /// The cost of each gigabyte that a task reads from another rack.
     pub far: Factor,
 }
 

@@ -21,7 +21,7 @@ use mumakil_core::mapred::{AttemptId, JobId, SlotKind, TaskId, TaskKind, View, s
 
 use super::QuincyOptions;
 
-/// What it costs to break a job's guarantee by one slot: more than any wait.
+/// The cost of breaking a job's guarantee by one slot: more than any wait.
 const GUARANTEE: i64 = 100_000_000_000_000_000;
 
 /// The most that anything else costs: three years of waiting at the dearest rate.
@@ -90,9 +90,9 @@ struct PlannedAttempt {
     attempt: AttemptId,
     tracker: TrackerId,
     stay: FlowArc,
-    /// What it costs to read the input there.
+    /// The cost of reading the input there.
     transfer: i64,
-    /// What it has cost that the task waited.
+    /// The cost of its waits before.
     waited: i64,
 }
 
@@ -116,10 +116,7 @@ impl SlotPlan {
         let machines = topology.nodes().map(machine).collect();
         Self {
             kind,
-            tasks_are: match kind {
-                SlotKind::Map => TaskKind::Map,
-                SlotKind::Reduce => TaskKind::Reduce,
-            },
+            tasks_are: kind.into(),
             options: options.clone(),
             flow,
             slots,
