@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::source;
 use super::terminal;
+use crate::mapred::SlotKind;
 use crate::scenario::{LoadedScenario, Registry};
 use crate::study::Plan;
 use crate::units::tell::{counted, significant};
@@ -43,21 +44,21 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let prepared = source::prepare(&draft, scenario, registry)?;
     terminal::warn_all(&warnings, false);
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
-    if let Some((kind, load)) = prepared.overload() {
+    let told = |(kind, load): (SlotKind, f64)| (kind.word(), significant(load, 3));
+    if let Some((kind, load)) = prepared.overload().map(told) {
         terminal::warn(&format!(
-            "the cluster will be overloaded: the jobs ask for {} times the {} slots while they \
-             arrive, so sojourns will measure how many jobs there are; take more nodes, or let \
-             jobs arrive more slowly (`workload.pace`)",
-            significant(load, 3),
-            kind.word(),
+            "the cluster will be overloaded: the jobs ask for {load} times the {kind} slots while \
+             they arrive, so sojourns will measure how many jobs there are; take more nodes, or \
+             let jobs arrive more slowly (`workload.pace`)"
         ));
     }
-    Ok(format!(
-        "{} · {} · {}",
-        counted(prepared.topology.len().into(), "tracker"),
-        counted(prepared.jobs(), "job"),
-        prepared.scenario.scheduler.title()
-    ))
+    let parts = [
+        Some(counted(prepared.topology.len().into(), "tracker")),
+        Some(counted(prepared.jobs(), "job")),
+        prepared.load().map(told).map(|(kind, load)| format!("{kind} load {load}")),
+        Some(prepared.scenario.scheduler.title()),
+    ];
+    Ok(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
 impl CheckArguments {
