@@ -15,6 +15,7 @@
 
 mod bag;
 mod delay;
+mod division;
 mod filling;
 pub mod fluid;
 mod queue;
@@ -22,6 +23,7 @@ mod ramp;
 
 pub use bag::TaskBag;
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
+pub use division::equal_shares;
 pub use filling::{Filling, FillingUser};
 pub use queue::SlotQueue;
 pub use ramp::FrameworkRamp;

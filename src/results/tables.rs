@@ -25,6 +25,7 @@ mod fault;
 mod job;
 mod node;
 mod read;
+mod share;
 mod size;
 mod slots;
 mod table;
@@ -42,6 +43,7 @@ pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
 pub use node::NodeRow;
 pub use read::{ReadError, Results, read_rows};
+pub use share::ShareRow;
 pub use size::SizeRow;
 pub use slots::SlotsRow;
 pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
@@ -61,5 +63,6 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<DecisionRow>(),
         TableInfo::of::<SizeRow>(),
         TableInfo::of::<DeadlineRow>(),
+        TableInfo::of::<ShareRow>(),
     ]
 }

@@ -691,6 +691,9 @@ fn assemble(
     } else if is_watched {
         job_tracker.watch_refusals();
     }
+    if scenario.record.shares {
+        job_tracker.tell_standings();
+    }
     // The JobTracker keeps its answers only for heartbeats that are sent again after a lost reply.
     if !effects.resends {
         job_tracker.forget_answers();

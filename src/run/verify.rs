@@ -146,7 +146,7 @@ impl Verifier {
             Fact::World(WorldFact::Copy { block, tracker, made }) => {
                 self.trackers.blocks.copy(block, tracker, made.is_some(), at);
             }
-            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) => {}
+            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) | Fact::Pool(..) => {}
         }
     }
 

@@ -184,6 +184,10 @@ pub struct RecordSpec {
     /// The deadlines of jobs and by how much they were missed, in `deadlines.csv`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deadlines: bool,
+    /// The slots and shares of the policy's pools over time, in `shares.csv`. With it the report
+    /// draws what each pool lacked of the share that the policy thought its due.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares: bool,
     /// The run on one page, `report.html`.
     pub report: bool,
     /// The time between two samples of the timeline and of the interval log; with `0s` the
@@ -228,6 +232,7 @@ impl Default for RecordSpec {
             decisions: false,
             sizes: false,
             deadlines: false,
+            shares: false,
             report: true,
             sample: SimSpan::from_secs(10),
             warm_up: AutoSpan::Fixed(SimSpan::ZERO),

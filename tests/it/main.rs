@@ -57,6 +57,7 @@ mod reduces_by_place;
 mod resources;
 mod scenarios;
 mod scores;
+mod shares;
 mod shuffles;
 mod signs;
 mod sources;

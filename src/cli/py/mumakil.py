@@ -89,7 +89,7 @@ class Run(_Results):
         """Returns any table, such as `decisions`."""
         path = self.folder / f"{name}.csv"
         if not path.exists():
-            asked = name in ("tasks", "timeline", "alone", "chains", "decisions", "sizes", "waste")
+            asked = name in ("tasks", "timeline", "alone", "chains", "deadlines", "decisions", "shares", "sizes", "waste")
             hint = f" (`record: {{{name}: true}}` in the scenario)" if asked else ""
             raise FileNotFoundError(f"{path} is not there: the run has not recorded it{hint}")
         return _read(path, self.frames, partial(_kind, name))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::cluster::{PerSlot, SlotKind, Speeds, TrackerId};
 use crate::mapred::holders::Holders;
 use crate::mapred::ids::{AttemptId, JobId};
-use crate::mapred::reason::Reason;
+use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::spec::{Block, JobAlteration, JobSpec};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
@@ -42,6 +42,10 @@ pub enum Fact {
     Tracker(TrackerId, TrackerFact),
     /// From any core, about machines, blocks and the policy.
     World(WorldFact),
+    /// From the JobTracker, about a pool or queue of the policy: its slots of a kind, and its share
+    /// of them. Emitted when the standing has changed, and only if the JobTracker
+    /// [tells standings](super::JobTracker::tell_standings).
+    Pool(Arc<str>, SlotKind, SlotStanding),
 }
 
 impl Fact {

@@ -18,7 +18,7 @@ mod heartbeats;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
 use std::sync::Arc;
 
@@ -89,6 +89,8 @@ pub struct JobTracker {
     reloads: VecDeque<PolicyReload>,
     /// The instant of the last message.
     heard_at: SimTime,
+    /// The standings of pools that were emitted last; `None` if none are to be emitted.
+    told: Option<PerSlot<BTreeMap<Arc<str>, SlotStanding>>>,
 }
 
 /// The state of the JobTracker's process.
@@ -137,6 +139,7 @@ impl JobTracker {
             successors: VecDeque::new(),
             reloads: VecDeque::new(),
             heard_at: SimTime::ZERO,
+            told: None,
         }
     }
 
@@ -208,6 +211,12 @@ impl JobTracker {
     /// the events are those of a run that notes nothing.
     pub fn watch_refusals(&mut self) {
         self.ledger.refusals = Some(Refusals::silent());
+    }
+
+    /// Makes the JobTracker emit the slots and shares of the policy's pools as they change. It looks
+    /// about once in a heartbeat interval.
+    pub fn tell_standings(&mut self) {
+        self.told = Some(PerSlot::default());
     }
 
     // ---- its process ----
@@ -443,6 +452,7 @@ impl JobTracker {
         // One check in each heartbeat interval is enough, since no tracker has news earlier.
         self.reviews_at = now + interval;
         self.note_withheld(out);
+        self.note_standings(out);
         if now < self.ledger.moved_at + interval {
             return;
         }
@@ -457,6 +467,28 @@ impl JobTracker {
             patience = patience.max(LONGEST_PROBE * 2);
         }
         out.calm = self.ledger.idle_state(patience);
+    }
+
+    /// Emits the standings of pools that have changed, if standings are told.
+    fn note_standings(&mut self, out: &mut Outbox) {
+        let Some(told) = &mut self.told else { return };
+        let view = View { now: out.now, heard: None, ledger: &self.ledger };
+        for kind in SlotKind::BOTH {
+            let mut found = BTreeMap::new();
+            self.scheduler.holdings(&view, kind, &mut |pool, standing| {
+                found.insert(Arc::<str>::from(pool), standing);
+            });
+            let before = mem::replace(&mut told[kind], found);
+            // A pool that the policy no longer lists has nothing, and nothing is due to it.
+            let gone = before.keys().filter(|pool| !told[kind].contains_key(*pool));
+            let gone = gone.map(|pool| (pool, SlotStanding::default()));
+            let listed = told[kind].iter().map(|(pool, standing)| (pool, *standing));
+            for (pool, standing) in gone.chain(listed) {
+                if before.get(pool) != Some(&standing) {
+                    out.emit(Fact::Pool(pool.clone(), kind, standing));
+                }
+            }
+        }
     }
 
     /// Notes which jobs the policy holds back without considering them, if refusals are kept.

@@ -8,7 +8,7 @@ use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
 use crate::record::{
-    RecordError, Watcher, chains_table, deadlines_table, nodes_table, sizes_table,
+    RecordError, Watcher, chains_table, deadlines_table, nodes_table, shares_table, sizes_table,
 };
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
@@ -72,6 +72,9 @@ impl Prepared {
         }
         if self.scenario.record.deadlines {
             options.watchers.push(deadlines_table(folder.path())?);
+        }
+        if self.scenario.record.shares {
+            options.watchers.push(shares_table(folder.path())?);
         }
         if self.scenario.record.sizes {
             options.watchers.push(sizes_table(folder.path())?);

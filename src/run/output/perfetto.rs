@@ -173,7 +173,8 @@ impl Perfetto {
                 WorldFact::Copy { .. } | WorldFact::PolicyChanged | WorldFact::Reloaded,
             )
             | Fact::Ledger(..)
-            | Fact::Member(..) => Ok(()),
+            | Fact::Member(..)
+            | Fact::Pool(..) => Ok(()),
         }
     }
 

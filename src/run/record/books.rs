@@ -227,7 +227,7 @@ impl RunBooks {
             Fact::Attempt(attempt, tracker, fact) => {
                 self.enter_attempt(event.at, attempt, tracker, fact);
             }
-            Fact::Member(..) | Fact::Tracker(..) | Fact::World(_) => {}
+            Fact::Member(..) | Fact::Tracker(..) | Fact::World(_) | Fact::Pool(..) => {}
         }
     }
 

@@ -80,6 +80,13 @@ impl<'a> EventLine<'a> {
             Fact::Attempt(attempt, tracker, fact) => line.attempt_fact(attempt, tracker, fact),
             Fact::Tracker(tracker, fact) => line.tracker_fact(tracker, fact),
             Fact::World(fact) => line.world_fact(fact),
+            Fact::Pool(ref pool, kind, standing) => line
+                .fact("share")
+                .text("pool", pool)
+                .text("kind", kind.word())
+                .number("held", standing.held)
+                .maybe("share", standing.share.map(|it| CellValue::Decimal(it.slots())))
+                .number("min_share", standing.min_share),
         };
         line
     }

@@ -244,7 +244,8 @@ impl Watcher for Histograms {
             Fact::Tracker(_, TrackerFact::Heartbeat { .. })
             | Fact::Job(..)
             | Fact::Member(..)
-            | Fact::World(_) => {}
+            | Fact::World(_)
+            | Fact::Pool(..) => {}
         }
         if let Some(shift) = books.shift() {
             self.slot_moved(event.at, shift);

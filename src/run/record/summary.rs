@@ -357,7 +357,8 @@ impl Watcher for SummaryTally {
             | Fact::Job(..)
             | Fact::Ledger(..)
             | Fact::Member(..)
-            | Fact::Attempt(..) => {}
+            | Fact::Attempt(..)
+            | Fact::Pool(..) => {}
         }
         self.load.see(event, books, |kind| self.available[kind].until(event.at));
         if let Some(shift) = books.shift() {

@@ -594,6 +594,7 @@ fn outputs_that_are_turned_off_are_not_there() {
         waste: false,
         sizes: false,
         deadlines: false,
+        shares: false,
         decisions: false,
         report: false,
         warm_up: AutoSpan::Fixed(SimSpan::ZERO),

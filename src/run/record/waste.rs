@@ -215,7 +215,8 @@ impl Waste {
                 | MemberFact::Noted(_),
             )
             | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Heartbeat { .. })
-            | Fact::World(_) => {}
+            | Fact::World(_)
+            | Fact::Pool(..) => {}
         }
     }
 

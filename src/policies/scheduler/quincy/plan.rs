@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use mumakil_base::flow::{CheapestFlow, FlowArc, FlowNode};
+use mumakil_base::theory::equal_shares;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Topology, TrackerId};
 use mumakil_core::mapred::{AttemptId, JobId, SlotKind, TaskId, TaskKind, View, step};
@@ -392,32 +393,4 @@ impl SlotPlan {
 /// Rounds a cost, and limits it so that no sum of costs leaves the range of integers.
 fn cost(cost: f64) -> i64 {
     cost.clamp(-MOST, MOST).round() as i64
-}
-
-/// Divides slots equally between jobs, none of which gets more than it wants.
-fn equal_shares(slots: u32, wanted: &[u32]) -> Vec<u32> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    // Those that want least first: the others divide what these leave.
-    order.sort_by_key(|job| wanted[*job]);
-    let mut shares = vec![0; wanted.len()];
-    let (mut left, mut jobs) = (slots, wanted.len() as u32);
-    for job in order {
-        shares[job] = wanted[job].min(left / jobs);
-        left -= shares[job];
-        jobs -= 1;
-    }
-    shares
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_that_a_job_does_not_want_go_to_the_others() {
-        assert_eq!(equal_shares(12, &[100, 2, 100]), [5, 2, 5]);
-        assert_eq!(equal_shares(10, &[9, 9, 9]), [3, 3, 4]);
-        assert_eq!(equal_shares(2, &[9, 9, 9]), [0, 1, 1]);
-        assert_eq!(equal_shares(9, &[1, 2]), [1, 2]);
-    }
 }

@@ -1,14 +1,16 @@
 //! Slots over time, from `timeline.csv`: slots held and tasks waiting, by pool, user, job or class,
-//! and the minimum share of each pool.
+//! the minimum share of each pool, and what each group lacks of its share (from `shares.csv` if the
+//! run has it).
 
 use rustc_hash::FxHashMap;
 
 use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
+use mumakil_base::theory::equal_shares;
 use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
-use mumakil_results::tables::{ReadError, Results, RunJobs, SlotsRow};
+use mumakil_results::tables::{ReadError, Results, RunJobs, ShareRow, SlotsRow};
 
 /// Each chart divides the run's time into this many grains; the changes within one grain are drawn
 /// as one change, with the last value. Chosen: a chart is 720 units wide, so a grain is too small
@@ -88,18 +90,57 @@ impl SlotsOverTime<'_> {
             };
             self.stack(kind, &levels[kind], caption).draw()
         };
-        Ok(kinds.map(draw).chain(self.lacks(&levels.map)).collect())
+        let lacks = self.lacks(&levels.map, self.due(results)?.as_deref());
+        Ok(kinds.map(draw).chain(lacks).collect())
     }
 
-    /// Draws how many map slots each group lacked of an equal share; `None` if none ever lacked any.
+    /// Returns the map slots that the policy thought each group's due over time; `None` if it
+    /// computes no shares of these groups, or none were recorded.
+    fn due(&self, results: &dyn Results) -> Result<Option<Vec<SlotLevel>>, ReadError> {
+        // A job may have the name of a pool by chance; a user's pool has the user's name.
+        if !["pool", "user"].contains(&self.parties.word()) {
+            return Ok(None);
+        }
+        let numbers: FxHashMap<&str, usize> = self.parties.names().zip(0..).collect();
+        let mut due = vec![SlotLevel::default(); numbers.len()];
+        let mut any = false;
+        results.rows_if_any(|row: ShareRow| {
+            let group = numbers.get(&*row.pool).filter(|_| row.kind == SlotKind::Map);
+            let Some(level) = group.map(|group| &mut due[*group]) else { return Ok(()) };
+            any |= row.share.is_some();
+            let change = row.share.unwrap_or_default() - level.now;
+            level.change(row.time_ms as f64 / 1e3, change, self.until / GRAINS);
+            Ok(())
+        })?;
+        Ok(any.then_some(due))
+    }
+
+    /// Draws how many map slots each group lacked of its share; `None` if none ever lacked any. If
+    /// the slots `due` are unknown, shares are equal.
     // Reduce slots are left out: most reduces that wait do so for the maps of their own job.
-    fn lacks(&self, levels: &[Levels]) -> Option<Drawing> {
+    fn lacks(&self, levels: &[Levels], due: Option<&[SlotLevel]>) -> Option<Drawing> {
         let by = self.parties.word();
         // Nobody owes equal shares to classes of jobs.
         if by == "class" || !(2..=MOST_SHARES).contains(&levels.len()) {
             return None;
         }
-        let lacks = lacks(levels, self.capacity.map as f64, self.until / GRAINS);
+        let (share, beneath, would) = match due {
+            None => (
+                "an equal share",
+                format!(
+                    "slots divided equally among the {by}s with maps, none getting more than it can use"
+                ),
+                "an equal division would have given it",
+            ),
+            Some(_) => (
+                "its share",
+                format!(
+                    "the share that the policy computed for the {by}, but no more than it can use"
+                ),
+                "the policy thought its due",
+            ),
+        };
+        let lacks = lacks(levels, due, self.capacity.map as f64, self.until / GRAINS);
         let layer = |(name, level): (&str, SlotLevel)| StackLayer {
             name: called(name, by).to_owned(),
             look: self.parties.look(name),
@@ -112,13 +153,10 @@ impl SlotsOverTime<'_> {
         let chart = Stack {
             caption: Caption {
                 id: "lacks".to_owned(),
-                title: format!("Map slots that a {by} lacks of an equal share"),
-                beneath: format!(
-                    "slots divided equally among the {by}s with maps, none getting more than it can use"
-                ),
+                title: format!("Map slots that a {by} lacks of {share}"),
+                beneath,
                 description: format!(
-                    "How many map slots each {by} held less than an equal division would have given \
-                     it, over time."
+                    "How many map slots each {by} held less than {would}, over time."
                 ),
                 ..Caption::default()
             },
@@ -233,26 +271,38 @@ impl SlotLevel {
     }
 }
 
-/// Returns how many slots each group lacks of an equal share of `capacity`, over time.
-fn lacks(levels: &[Levels], capacity: f64, grain: f64) -> Vec<SlotLevel> {
-    // Each change: its instant, its group, whether it is of waiting tasks, and the new value.
-    let mut changes: Vec<(f64, usize, bool, f64)> = Vec::new();
+/// Returns how many slots each group lacks over time: of the slots that are `due` to it, or else of
+/// an equal share of `capacity`.
+fn lacks(
+    levels: &[Levels],
+    due: Option<&[SlotLevel]>,
+    capacity: f64,
+    grain: f64,
+) -> Vec<SlotLevel> {
+    // Each change: its instant, its group, the column of `now`, and the new value.
+    let mut changes: Vec<(f64, usize, usize, f64)> = Vec::new();
     for (group, Levels { held, waiting }) in levels.iter().enumerate() {
-        changes.extend(held.steps.iter().map(|(at, value)| (*at, group, false, *value)));
-        changes.extend(waiting.steps.iter().map(|(at, value)| (*at, group, true, *value)));
+        let due = due.map_or(&[][..], |due| &due[group].steps);
+        for (column, steps) in [&held.steps, &waiting.steps, due].into_iter().enumerate() {
+            changes.extend(steps.iter().map(|(at, value)| (*at, group, column, *value)));
+        }
     }
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut now = vec![(0.0, 0.0); levels.len()];
+    // The slots held, the tasks that wait, and the slots due.
+    let mut now = vec![[0.0; 3]; levels.len()];
     // Begin at zero, so that the time axis does.
     let mut lacks = vec![SlotLevel { now: 0.0, steps: vec![(0.0, 0.0)] }; levels.len()];
     for instant in changes.chunk_by(|a, b| a.0 == b.0) {
-        for (_, group, waits, value) in instant {
-            let (held, waiting) = &mut now[*group];
-            *(if *waits { waiting } else { held }) = *value;
+        for (_, group, column, value) in instant {
+            now[*group][*column] = *value;
         }
-        let wanted: Vec<f64> = now.iter().map(|(held, waiting)| held + waiting).collect();
-        for (group, share) in equal_shares(&wanted, capacity).into_iter().enumerate() {
-            let lack = (share - now[group].0).max(0.0);
+        let wanted: Vec<f64> = now.iter().map(|[held, waiting, _]| held + waiting).collect();
+        let shares = match due {
+            None => equal_shares(capacity, &wanted),
+            Some(_) => now.iter().zip(wanted).map(|([_, _, due], wants)| due.min(wants)).collect(),
+        };
+        for (group, share) in shares.into_iter().enumerate() {
+            let lack = (share - now[group][0]).max(0.0);
             let change = lack - lacks[group].now;
             if change != 0.0 {
                 lacks[group].change(instant[0].0, change, grain);
@@ -262,28 +312,9 @@ fn lacks(levels: &[Levels], capacity: f64, grain: f64) -> Vec<SlotLevel> {
     lacks
 }
 
-/// Divides `capacity` equally; slots that one does not want go to the others.
-fn equal_shares(wanted: &[f64], capacity: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    let (mut shares, mut left) = (vec![0.0; wanted.len()], capacity);
-    for (place, group) in order.iter().enumerate() {
-        shares[*group] = wanted[*group].min(left / (wanted.len() - place) as f64);
-        left -= shares[*group];
-    }
-    shares
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slots_that_one_does_not_want_go_to_the_others() {
-        assert_eq!(equal_shares(&[50.0, 2.0, 9.0], 20.0), [9.0, 2.0, 9.0]);
-        assert_eq!(equal_shares(&[50.0, 2.0, 30.0], 20.0), [9.0, 2.0, 9.0]);
-        assert_eq!(equal_shares(&[3.0, 0.0], 20.0), [3.0, 0.0]);
-    }
 
     #[test]
     fn a_group_lacks_what_it_wants_of_its_share_and_does_not_have() {
@@ -291,9 +322,15 @@ mod tests {
         let first =
             Levels { held: level(&[(0.0, 10.0), (20.0, 5.0)]), waiting: level(&[(0.0, 9.0)]) };
         let second = Levels { held: level(&[(20.0, 5.0)]), waiting: level(&[(10.0, 7.0)]) };
-        let lacks = lacks(&[first, second], 10.0, 0.0);
-        assert_eq!(lacks[0].steps, [(0.0, 0.0)]);
-        assert_eq!(lacks[1].steps, [(0.0, 0.0), (10.0, 5.0), (20.0, 0.0)]);
+        let levels = [first, second];
+        let equal = lacks(&levels, None, 10.0, 0.0);
+        assert_eq!(equal[0].steps, [(0.0, 0.0)]);
+        assert_eq!(equal[1].steps, [(0.0, 0.0), (10.0, 5.0), (20.0, 0.0)]);
+        // The policy owes the first six slots, and later the second eight, of which it wants seven.
+        let due = [level(&[(0.0, 6.0)]), level(&[(15.0, 8.0)])];
+        let due = lacks(&levels, Some(&due), 10.0, 0.0);
+        assert_eq!(due[0].steps, [(0.0, 0.0), (20.0, 1.0)]);
+        assert_eq!(due[1].steps, [(0.0, 0.0), (15.0, 7.0), (20.0, 3.0)]);
     }
 
     #[test]
