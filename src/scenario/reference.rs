@@ -268,14 +268,22 @@ fn sentence(schema: &Value, condition: &Value) -> String {
     if !conditions.is_empty() {
         let _ = write!(text, " It matters only {}.", conditions.join(", and only "));
     }
-    for form in alternatives(schema) {
-        if let (Some(name), meaning) = (form.get("const"), description(form))
-            && !meaning.is_empty()
-        {
-            let _ = write!(text, " {}: {meaning}", quoted(name));
+    for form in constants(schema) {
+        let meaning = description(form);
+        if !meaning.is_empty() {
+            let _ = write!(text, " {}: {meaning}", quoted(&form["const"]));
         }
     }
     text
+}
+
+/// Returns the forms that are one named value each, also those of a value that may be left out.
+fn constants(schema: &Value) -> Vec<&Value> {
+    let forms = alternatives(schema).flat_map(|form| match form.get("const") {
+        Some(_) => vec![form],
+        None => constants(form),
+    });
+    forms.collect()
 }
 
 #[cfg(test)]
