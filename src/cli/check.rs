@@ -43,6 +43,7 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let LoadedScenario { scenario, warnings, .. } = draft.resolve_with_files(registry)?;
     let prepared = source::prepare(&draft, scenario, registry)?;
     terminal::warn_all(&warnings, false);
+    prepared.doubts.iter().for_each(|doubt| terminal::warn(doubt));
     prepared.workload.left_out.iter().for_each(|part| terminal::warn(part));
     let told = |(kind, load): (SlotKind, f64)| (kind.word(), significant(load, 3));
     if let Some((kind, load)) = prepared.overload().map(told) {

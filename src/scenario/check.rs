@@ -342,15 +342,21 @@ fn check_heartbeat(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) 
     // interval.
     let service = cluster.jobtracker.per_heartbeat * u64::from(cluster.nodes.get());
     let busy = service.as_secs_f64() / heartbeat.as_secs_f64();
+    let percent = (100.0 * busy) as u32;
     // From a share of 1 on, heartbeats queue whatever the phases of the trackers are; below 0.5
     // they hardly ever queue. In between, the queue depends on the phases: with 900 trackers of
     // fixed phase, and 1 ms for each heartbeat, the measured mean wait was 16 µs, but the model of
-    // a closed queue gives 3.9 ms.
+    // a closed queue gives 3.9 ms. A user who sets a fuzz studies the queue, and knows of it.
     if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && (0.5..1.0).contains(&busy) {
-        let busy = (100.0 * busy) as u32;
         found.doubt(format!(
-            "heartbeats keep the JobTracker busy for {busy} % of the time, but trackers that keep \
+            "heartbeats keep the JobTracker busy for {percent} % of the time, but trackers that keep \
              their phases do not queue there; to see them queue, set hadoop.heartbeat_fuzz to 200ms"
+        ));
+    } else if hadoop.heartbeat_fuzz == IntervalFuzz::NONE && 1.0 < busy {
+        found.doubt(format!(
+            "the heartbeats of {} trackers ask for {percent} % of the JobTracker's time, so they \
+             queue there and are answered late; raise hadoop.heartbeat",
+            cluster.nodes.get()
         ));
     }
     // Such a fuzz may shorten the interval to zero: the next heartbeat would be due at once, again

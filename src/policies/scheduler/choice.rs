@@ -46,6 +46,17 @@ impl SchedulerChoice {
         external::program_options(&self.name, &self.options)
     }
 
+    /// Returns the names to which the option `delay` gives waits of their own, under `jobs` or
+    /// `pools`.
+    pub fn delayed(&self, group: &str) -> impl Iterator<Item = &str> {
+        let named = self.options.get("delay").and_then(|delay| delay.get(group));
+        named
+            .and_then(Value::as_mapping)
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, _)| name.as_str())
+    }
+
     /// Returns the name that reports show: the name of the policy, or of the program if the policy
     /// is a program.
     pub fn title(&self) -> String {

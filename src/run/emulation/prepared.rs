@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{EmulationError, NamedTraceError, kept};
 use crate::record::NodeLabel;
+use mumakil_base::nearest::nearest;
 use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
@@ -16,7 +17,7 @@ use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
 use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite, WorkloadSpec};
-use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario};
+use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario, SchedulerChoice};
 
 /// A scenario that is ready to run: every file that it names has been read.
 #[derive(Clone, Debug)]
@@ -235,12 +236,37 @@ impl Prepared {
         for policy in std::iter::once(first).chain(course.map(|step| step.choice)) {
             // The scenario's own check has already reported these warnings.
             let said = registry.check(&policy, &known)?;
-            let doubts = registry.check(&policy, &site)?.into_iter();
+            let doubts =
+                registry.check(&policy, &site)?.into_iter().chain(self.nobody_delayed(&policy));
             let doubts = doubts.filter(|doubt| !said.contains(doubt) && !new.contains(doubt));
             let doubts: Vec<String> = doubts.collect();
             new.extend(doubts);
         }
         Ok(new)
+    }
+
+    /// Returns warnings about names that have a delay of their own, but that no job and no pool has.
+    fn nobody_delayed(&self, policy: &SchedulerChoice) -> Vec<String> {
+        let specs = || self.workload.arrivals.iter().map(|arrival| &arrival.spec);
+        let later =
+            self.scenario.later.iter().filter_map(|later| later.change.as_ref()?.pool.as_deref());
+        let of = |group: &'static str, known: &mut dyn Iterator<Item = &str>| {
+            if policy.delayed(group).next().is_none() {
+                return Vec::new();
+            }
+            let known: BTreeSet<&str> = known.collect();
+            let strange = policy.delayed(group).filter(|name| !known.contains(name));
+            let doubt = |name: &str| {
+                let hint = nearest(name, known.iter().copied())
+                    .map(|near| format!("; did you mean `{near}`?"));
+                let hint = hint.unwrap_or_default();
+                format!("`delay.{group}` names `{name}`, of which there is no job{hint}")
+            };
+            strange.map(doubt).collect()
+        };
+        let mut found = of("jobs", &mut specs().map(|job| &*job.name));
+        found.extend(of("pools", &mut specs().map(|job| &*job.pool).chain(later)));
+        found
     }
 
     /// Returns a warning about names that a spreadsheet would read as formulas; `None` if there are
@@ -324,12 +350,38 @@ mod tests {
     use super::*;
     use mumakil_scenario as scenario;
 
-    fn doubts(name: &str) -> Vec<String> {
+    fn doubts_of(yaml: &str) -> Vec<String> {
         let registry = Registry::builtin();
-        let yaml =
-            format!("workload: {{jobs: [{{name: a, user: {name:?}, maps: 1, map_time: 1s}}]}}");
-        let loaded = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap();
+        let loaded = scenario::parse("test.yaml", yaml, &[], &registry).unwrap();
         Prepared::new(loaded.scenario, &registry).unwrap().doubts
+    }
+
+    fn doubts(name: &str) -> Vec<String> {
+        doubts_of(&format!(
+            "workload: {{jobs: [{{name: a, user: {name:?}, maps: 1, map_time: 1s}}]}}"
+        ))
+    }
+
+    #[test]
+    fn a_delay_that_concerns_nobody_is_doubted() {
+        let doubts = |delay: &str| {
+            doubts_of(&format!(
+                "scheduler: {{fair: {{delay: {delay}}}}}\nlater: [{{at: 1s, change: {{job: probe, pool: lab}}}}]\n\
+                 workload: {{jobs: [{{name: probe, count: 2, user: ann, maps: 1, map_time: 9s}}]}}"
+            ))
+        };
+        let own = |name: &str| format!("{{{name}: {{w1: 1s, w2: 1s}}}}");
+        for (group, name) in [("jobs", "probe-2"), ("pools", "ann"), ("pools", "lab")] {
+            let found = doubts(&format!("{{{group}: {}}}", own(name)));
+            assert_eq!(found, [""; 0], "{group}: {name}");
+        }
+        assert_eq!(
+            doubts(&format!("{{jobs: {}, pools: {}}}", own("probe"), own("bob"))),
+            [
+                "`delay.jobs` names `probe`, of which there is no job; did you mean `probe-1`?",
+                "`delay.pools` names `bob`, of which there is no job",
+            ]
+        );
     }
 
     #[test]
