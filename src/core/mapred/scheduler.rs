@@ -632,19 +632,8 @@ impl Offer<'_> {
 
     /// Launches this waiting map or reduce, if it may run here.
     pub fn launch_task(&mut self, task: TaskId, reason: Reason) -> Option<Launched> {
-        step();
-        self.looks += 1;
-        if !self.has_room(task.job, task.slot()) {
-            return None;
-        }
         let wish = LaunchWish { job: task.job, tracker: self.tracker, slots: 1, reason };
-        match self.ledger.launch_task(task, wish, self.out) {
-            Some(launch) => Some(self.launch(launch)),
-            None => {
-                self.refuse(task.job, task.slot(), Reason::BadTracker);
-                None
-            }
-        }
+        self.launch_or_blame(wish, task.slot(), |ledger, out| ledger.launch_task(task, wish, out))
     }
 
     /// Launches the job's next waiting reduce, or else a second attempt of a slow reduce; returns
@@ -660,18 +649,27 @@ impl Offer<'_> {
         slots: u32,
         reason: Reason,
     ) -> Option<Launched> {
+        let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
+        self.launch_or_blame(wish, SlotKind::Reduce, |ledger, out| ledger.launch_reduce(wish, out))
+    }
+
+    /// Launches what `find` finds for a wish that any node may fulfil. If it finds nothing, the
+    /// tracker is the cause.
+    fn launch_or_blame(
+        &mut self,
+        wish: LaunchWish,
+        kind: SlotKind,
+        find: impl FnOnce(&mut Ledger, &mut Outbox) -> Option<LaunchOrder>,
+    ) -> Option<Launched> {
         step();
         self.looks += 1;
-        if !self.has_room(job, SlotKind::Reduce) {
+        if !self.has_room(wish.job, kind) {
             return None;
         }
-        let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
-        match self.ledger.launch_reduce(wish, self.out) {
+        match find(self.ledger, self.out) {
             Some(launch) => Some(self.launch(launch)),
             None => {
-                // A reduce may run anywhere: if a reduce waits and is not launched, the tracker is
-                // the cause.
-                self.refuse(job, SlotKind::Reduce, Reason::BadTracker);
+                self.refuse(wish.job, kind, Reason::BadTracker);
                 None
             }
         }

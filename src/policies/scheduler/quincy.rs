@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use self::plan::SlotPlan;
 use mumakil_base::units::Factor;
 use mumakil_core::mapred::{
-    Complaint, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, PolicySite,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, PolicySite,
     Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare, SlotStanding, View,
 };
 
@@ -60,16 +60,14 @@ impl Default for QuincyOptions {
 #[derive(Debug)]
 pub struct Quincy {
     options: QuincyOptions,
-    /// The plan for each kind of slots; `None` before the run begins.
-    plans: Option<PerSlot<SlotPlan>>,
+    plans: PerSlot<SlotPlan>,
 }
 
 impl Quincy {
     /// Launches the tasks that the plan puts on the offer's tracker. Returns whether all of them
     /// could be launched.
     fn launch_planned(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        let Some(plans) = &mut self.plans else { return true };
-        let plan = &mut plans[kind];
+        let plan = &mut self.plans[kind];
         let tracker = offer.tracker();
         plan.make(&offer.view());
         while let Some(task) = plan.next_on(tracker) {
@@ -96,33 +94,24 @@ impl Quincy {
     /// Launches tasks of the jobs in the order of their arrival, as long as slots are free: of all
     /// jobs, or only second attempts.
     fn launch_others(&mut self, offer: &mut Offer<'_>, kind: SlotKind, of_all: bool) {
-        let may_launch = |view: &View<'_>, job: JobId| {
-            view.job(job).is_some_and(|job| {
-                job.waiting(kind) < job.pending(kind) && job.waiting(kind) == 0
-                    || of_all && 0 < job.pending(kind)
-            })
-        };
-        let jobs: Vec<JobId> = offer.running_jobs().map(|job| job.id()).collect();
+        let may_launch = |job: &&Job| 0 < job.pending(kind) && (of_all || job.waiting(kind) == 0);
+        let jobs: Vec<JobId> = offer.running_jobs().filter(may_launch).map(Job::id).collect();
         for job in jobs {
-            while 0 < offer.free(kind) && may_launch(&offer.view(), job) {
+            while 0 < offer.free(kind) && offer.view().job(job).as_ref().is_some_and(may_launch) {
                 let launched = match kind {
                     SlotKind::Map => offer.launch_map(job, MapReach::Any, Reason::Planned),
                     SlotKind::Reduce => offer.launch_reduce(job, Reason::Planned),
                 };
                 let Some(launched) = launched else { break };
-                if let Some(plans) = &mut self.plans {
-                    let (view, tracker) = (offer.view(), offer.tracker());
-                    plans[kind].launched(&view, tracker, launched.attempt);
-                }
+                self.plans[kind].launched(&offer.view(), offer.tracker(), launched.attempt);
             }
         }
     }
 
     /// Returns the first job that waits, and why it gets no slot.
     fn refused(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<(JobId, Reason)> {
-        let plans = self.plans.as_ref()?;
         let job = offer.running_jobs().find(|job| 0 < job.waiting(kind))?;
-        let (most, waited) = plans[kind].standing(job.id(), offer.view().now());
+        let (most, waited) = self.plans[kind].standing(job.id(), offer.view().now());
         let held = job.tasks(kind).running();
         let reason = match held < most {
             true => Reason::Delay(waited),
@@ -137,8 +126,9 @@ impl Quincy {
 
 impl Scheduler for Quincy {
     fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
-        let plan = |kind| SlotPlan::new(kind, &self.options, setting.topology);
-        self.plans = Some(PerSlot::of(plan));
+        for kind in SlotKind::BOTH {
+            self.plans[kind].add_machines(setting.topology);
+        }
         Ok(None)
     }
 
@@ -151,23 +141,21 @@ impl Scheduler for Quincy {
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
-        let Some(plans) = &mut self.plans else { return };
         if let JobChange::Attempt(attempt, state) = event.change {
-            let plan = &mut plans[attempt.slot()];
+            let plan = &mut self.plans[attempt.slot()];
             if state.outcome().is_some() {
                 plan.note_end(attempt);
             }
             plan.note_task(view, attempt.task);
         }
         for kind in SlotKind::BOTH {
-            plans[kind].note_job(view, event.job);
+            self.plans[kind].note_job(view, event.job);
         }
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
-            let Some(plans) = &mut self.plans else { return };
-            let plan = &mut plans[kind];
+            let plan = &mut self.plans[kind];
             plan.hear(offer.tracker(), offer.free(kind));
             let could_launch = 0 < offer.free(kind) || self.options.preemption;
             if !could_launch || offer.view().jobs_pending(kind) == 0 {
@@ -175,11 +163,9 @@ impl Scheduler for Quincy {
             }
             let is_planned = !plan.has_waiting() || self.launch_planned(offer, kind);
             self.launch_others(offer, kind, !is_planned);
-            if let Some(plans) = &mut self.plans {
-                // If a task could not run here, no plan may count on this tracker for now.
-                let free = if is_planned { offer.free(kind) } else { 0 };
-                plans[kind].hear(offer.tracker(), free);
-            }
+            // If a task could not run here, no plan may count on this tracker for now.
+            let free = if is_planned { offer.free(kind) } else { 0 };
+            self.plans[kind].hear(offer.tracker(), free);
         }
         offer.refuse_first(|offer, kind| self.refused(offer, kind));
     }
@@ -199,7 +185,8 @@ impl Policy for Quincy {
     }
 
     fn new(options: QuincyOptions) -> Self {
-        Self { options, plans: None }
+        let plans = PerSlot::of(|kind| SlotPlan::new(kind, &options));
+        Self { options, plans }
     }
 }
 

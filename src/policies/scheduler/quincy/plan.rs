@@ -98,23 +98,10 @@ struct PlannedAttempt {
 }
 
 impl SlotPlan {
-    pub(super) fn new(kind: SlotKind, options: &QuincyOptions, topology: &Topology) -> Self {
+    /// Returns the plan of a cluster without machines.
+    pub(super) fn new(kind: SlotKind, options: &QuincyOptions) -> Self {
         let mut flow = CheapestFlow::default();
         let [slots, anywhere] = [0; 2].map(|supply| flow.add_node(supply));
-        let many = i64::from(u32::MAX);
-        let mut rack = |_| {
-            let rack = flow.add_node(0);
-            flow.add_arc(anywhere, rack, many, 0);
-            rack
-        };
-        let racks: Vec<FlowNode> = (0..topology.racks()).map(&mut rack).collect();
-        let machine = |(id, _)| {
-            let (node, rack) = (flow.add_node(0), racks[topology.rack(id).0 as usize]);
-            flow.add_arc(rack, node, many, 0);
-            let slots = flow.add_arc(node, slots, 0, 0);
-            PlannedMachine { node, rack, slots, free: 0, running: BTreeSet::new() }
-        };
-        let machines = topology.nodes().map(machine).collect();
         Self {
             kind,
             tasks_are: kind.into(),
@@ -122,7 +109,7 @@ impl SlotPlan {
             flow,
             slots,
             anywhere,
-            machines,
+            machines: Vec::new(),
             jobs: BTreeMap::new(),
             tasks: BTreeMap::new(),
             by_node: FxHashMap::default(),
@@ -132,6 +119,24 @@ impl SlotPlan {
     }
 
     // ---- what is known ----
+
+    /// Adds the machines of a cluster, none of which has been heard.
+    pub(super) fn add_machines(&mut self, topology: &Topology) {
+        let Self { flow, slots, anywhere, .. } = self;
+        let many = i64::from(u32::MAX);
+        let mut rack = |_| {
+            let rack = flow.add_node(0);
+            flow.add_arc(*anywhere, rack, many, 0);
+            rack
+        };
+        let racks: Vec<FlowNode> = (0..topology.racks()).map(&mut rack).collect();
+        self.machines.extend(topology.nodes().map(|(id, _)| {
+            let (node, rack) = (flow.add_node(0), racks[topology.rack(id).0 as usize]);
+            flow.add_arc(rack, node, many, 0);
+            let slots = flow.add_arc(node, *slots, 0, 0);
+            PlannedMachine { node, rack, slots, free: 0, running: BTreeSet::new() }
+        }));
+    }
 
     /// Notes how many slots of a tracker are free.
     pub(super) fn hear(&mut self, tracker: TrackerId, free: u32) {

@@ -472,8 +472,7 @@ impl Delay {
         let has_reduce = offer.view().job(job).is_some_and(|job| 0 < job.pending(SlotKind::Reduce));
         if here < most && has_reduce {
             let since = *self.reduces_wait.entry(job).or_insert(now);
-            if now.saturating_since(since) < patience {
-                offer.refuse(job, SlotKind::Reduce, delayed(now, Some(since)));
+            if waits(offer, job, SlotKind::Reduce, since, patience) {
                 return None;
             }
         }
@@ -495,11 +494,7 @@ impl Delay {
             return false;
         }
         let since = *file.waits_since.get_or_insert(now);
-        let waits = now.saturating_since(since) < patience;
-        if waits {
-            offer.refuse(job, SlotKind::Map, delayed(now, Some(since)));
-        }
-        waits
+        waits(offer, job, SlotKind::Map, since, patience)
     }
 
     /// Notes that a tracker copies the file of a job, if the job has one and its maps would wait.
@@ -667,6 +662,23 @@ fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
 /// Returns the reason for passing over a job: its wait since it was first passed over, at `since`.
 fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
     Reason::Delay(now.saturating_since(since.unwrap_or(now)))
+}
+
+/// Returns whether a job that has waited for another node since an instant still does, and notes
+/// then why it gets no slot here.
+fn waits(
+    offer: &mut Offer<'_>,
+    job: JobId,
+    kind: SlotKind,
+    since: SimTime,
+    patience: SimSpan,
+) -> bool {
+    let waited = offer.view().now().saturating_since(since);
+    let waits = waited < patience;
+    if waits {
+        offer.refuse(job, kind, Reason::Delay(waited));
+    }
+    waits
 }
 
 /// Returns how often a job is passed over by trackers that have none of its input in their racks.
