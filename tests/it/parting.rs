@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::Room;
 
 /// Two jobs; the second comes while the first has more maps than there are slots.
-const SCENARIO: &str = "
+pub(crate) const SCENARIO: &str = "
 name: a
 cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
 hadoop: {setup_cleanup: false}

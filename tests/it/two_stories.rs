@@ -3,23 +3,17 @@
 use serde_json::{Value, json};
 
 use crate::Room;
+use crate::parting::SCENARIO;
 
-/// Two jobs; the second comes while the first has more maps than there are slots.
-const SCENARIO: &str = "
-name: a
-cluster: {nodes: 3, map_slots: 2, reduce_slots: 1}
-hadoop: {setup_cleanup: false}
-workload:
-  jobs:
-    - {name: large, pool: p, maps: 40, reduces: 2, map_time: 20s, reduce_time: 30s}
-    - {name: small, pool: q, submit: 30s, maps: 6, reduces: 1, map_time: 10s}
-record: {decisions: true}
-";
+/// Returns the scenario of two jobs, with the decisions of its policy on record.
+fn scenario() -> String {
+    format!("{SCENARIO}record: {{decisions: true}}\n")
+}
 
 /// Makes a room with the runs `fifo` and `ps`.
 fn room() -> Room {
     let room = Room::new();
-    room.write("a.yaml", SCENARIO);
+    room.write("a.yaml", &scenario());
     for policy in ["fifo", "ps"] {
         let command = format!("run a.yaml --set scheduler={policy} --out {policy} --quiet");
         room.mumakil(&command).assert().success();
@@ -124,7 +118,7 @@ fn a_second_name_is_a_job_first() {
 #[test]
 fn a_study_tells_the_job_that_differs_most() {
     let room = Room::new();
-    room.write("a.yaml", SCENARIO);
+    room.write("a.yaml", &scenario());
     let page = |tasks: bool| {
         let study = "study a.yaml --set sweep.scheduler=[fifo,ps] --set compare=scheduler";
         let study = format!("{study} --set record.tasks={tasks} --out s-{tasks} --quiet");
