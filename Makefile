@@ -48,8 +48,6 @@ papers: build ## Repeat the papers' experiments and write the guide's table of t
 
 picture: build ## Draw the README's pictures anew: a run's report, a study's chart, the attempts of a run
 	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture
-	$(MUMAKIL) study scaling-study --quiet --out target/scaling-study
-	cp target/scaling-study/charts/02.svg scenarios/scaling-study.svg
 
 gallery: build ## Make pages of the most telling pictures in out/gallery, and what makes each; needs Python
 	scenarios/gallery/pages.py $(MUMAKIL) out/gallery

@@ -33,10 +33,10 @@ fn all() -> Vec<String> {
     names
 }
 
-/// Returns whether a file is the chart of a study, which lies beside the study.
+/// Returns whether a file is the picture of a scenario, which lies beside the scenario.
 fn is_picture(file: &str) -> bool {
-    let study = file.strip_suffix(".svg");
-    study.is_some_and(|study| root().join(format!("scenarios/{study}.yaml")).exists())
+    let scenario = file.strip_suffix(".svg");
+    scenario.is_some_and(|scenario| root().join(format!("scenarios/{scenario}.yaml")).exists())
 }
 
 #[test]
