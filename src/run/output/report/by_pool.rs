@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{ReportBlocks, ReportSource, count};
 use crate::record::GroupSummary;
 use mumakil_base::statistics::quantile;
-use mumakil_draw::chart::AxisUnit;
+use mumakil_base::units::tell;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{JobRow, RunJobs};
 
@@ -31,13 +31,13 @@ fn medians(jobs: &RunJobs, of: fn(&JobRow) -> &str) -> FxHashMap<&str, f64> {
 }
 
 fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) -> PageTable {
-    let seconds = |value| PageCell::maybe(value, |seconds| AxisUnit::Seconds.text(seconds));
+    let seconds = |value| PageCell::maybe(value, tell::span);
     let sojourn = |group: &GroupSummary| {
         let left_out = match group.jobs_left_out {
             0 => String::new(),
             jobs => format!(" ({} left out)", count(jobs as f64)),
         };
-        PageCell::maybe(group.mean_sojourn_s, |seconds| AxisUnit::Seconds.text(seconds) + &left_out)
+        PageCell::maybe(group.mean_sojourn_s, |seconds| tell::span(seconds) + &left_out)
     };
     let row = |group: &GroupSummary| {
         vec![
@@ -47,7 +47,7 @@ fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) ->
             seconds(medians.get(&*group.name).copied()),
             seconds(group.p95_sojourn_s),
             seconds(group.mean_wait_s),
-            PageCell::maybe(group.slots, |share| AxisUnit::Share.text(share)),
+            PageCell::maybe(group.slots, tell::percent),
         ]
     };
     let numbers =

@@ -4,13 +4,14 @@ use std::iter;
 
 use super::count;
 use crate::record::Summary;
+use mumakil_base::units::tell;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::Headline;
 
 /// Returns the headline numbers of a run; numbers without a value are left out.
 pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
-    let seconds = |value: Option<f64>| value.map(|value| AxisUnit::Seconds.text(value));
-    let share = |value: Option<f64>| value.map(|value| AxisUnit::Share.text(value));
+    let seconds = |value: Option<f64>| value.map(tell::span);
+    let share = |value: Option<f64>| value.map(tell::percent);
     let locality = &summary.locality;
     let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
         .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));

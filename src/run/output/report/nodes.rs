@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::{ReportBlocks, ReportSource, count};
+use mumakil_base::units::tell;
 use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{NodeRow, Results, SlotMillis, TableRow};
@@ -47,7 +48,7 @@ fn table(word: &str, sums: &IndexMap<String, (u64, NodeRow)>) -> PageTable {
     let number = |number: u64| PageCell::number(number as f64, count(number as f64));
     let share = |part: SlotMillis, whole: SlotMillis| {
         let share = (0 < whole.0).then(|| part.0 as f64 / whole.0 as f64);
-        PageCell::maybe(share, |share| AxisUnit::Share.text(share))
+        PageCell::maybe(share, tell::percent)
     };
     let row = |(name, (nodes, sum)): (&String, &(u64, NodeRow))| {
         let far = sum.input_off_rack_bytes + sum.shuffle_off_rack_bytes + sum.copies_off_rack_bytes;

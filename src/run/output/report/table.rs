@@ -1,7 +1,7 @@
 //! The table of jobs.
 
 use super::{ReportBlocks, ReportSource, count};
-use mumakil_draw::chart::AxisUnit;
+use mumakil_base::units::tell;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{JobRow, TableRow};
 
@@ -32,7 +32,7 @@ fn table(jobs: &[JobRow]) -> PageTable {
 
 fn row(job: &JobRow) -> Vec<PageCell> {
     let number = |number: u32| PageCell::number(number.into(), count(number));
-    let seconds = |value| PageCell::maybe(value, |seconds| AxisUnit::Seconds.text(seconds));
+    let seconds = |value| PageCell::maybe(value, tell::span);
     let maps: u64 = job.maps_by_distance().iter().sum();
     let local = (0 < maps).then(|| job.node_local as f64 / maps as f64);
     vec![
@@ -44,7 +44,7 @@ fn row(job: &JobRow) -> Vec<PageCell> {
         seconds(Some(job.submit_s())),
         seconds(job.wait_s()),
         seconds(job.sojourn_s()),
-        PageCell::maybe(local, |share| AxisUnit::Share.text(share)),
+        PageCell::maybe(local, tell::percent),
         number(job.failed + job.killed),
         PageCell::text(job.outcome.word()),
     ]

@@ -2,7 +2,7 @@
 
 use super::{ReportBlocks, ReportSource, count};
 use crate::record::{AttemptFate, WasteSummary};
-use mumakil_draw::chart::AxisUnit;
+use mumakil_base::units::tell;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
 use mumakil_results::tables::{TableRow, WasteRow};
 
@@ -25,8 +25,8 @@ fn table(waste: &WasteSummary) -> PageTable {
         let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
         vec![
             PageCell::text(fate.word()),
-            PageCell::number(seconds, AxisUnit::Seconds.text(seconds)),
-            PageCell::maybe(share, |share| AxisUnit::Share.text(share)),
+            PageCell::number(seconds, tell::span(seconds)),
+            PageCell::maybe(share, tell::percent),
         ]
     };
     let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::{ReportBlocks, ReportSource, count};
 use mumakil_base::units::tell;
-use mumakil_draw::chart::{AxisUnit, SeriesLook};
+use mumakil_draw::chart::SeriesLook;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
 use mumakil_results::explain::{ExplainedJob, PartSum, RunToExplain, SojournPart};
 
@@ -84,7 +84,7 @@ fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
     let row = |sum: &PartSum| {
         vec![
             PageCell::text(sum.part.word()),
-            PageCell::number(sum.ms as f64, AxisUnit::Seconds.text(sum.ms as f64 / 1e3)),
+            PageCell::number(sum.ms as f64, tell::span(sum.ms as f64 / 1e3)),
             PageCell::number(sum.ms as f64, sum.share_of(total)),
             PageCell::text(sum.why(told)),
         ]
@@ -119,10 +119,7 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
         vec![
             PageCell::text(&*job.row.name),
             PageCell::text(told.group_of(job)),
-            PageCell::number(
-                one.sojourn_ms as f64,
-                AxisUnit::Seconds.text(one.sojourn_ms as f64 / 1e3),
-            ),
+            PageCell::number(one.sojourn_ms as f64, tell::span(one.sojourn_ms as f64 / 1e3)),
             PageCell::number(one.times_undelayed(), tell::times(one.times_undelayed())),
             PageCell::split(slices(&one.sums), story(told, one)),
         ]
