@@ -1,7 +1,12 @@
 //! The unit of a number (time, bytes, share or none), and how a number is printed.
 
+use super::ComparisonSign;
 use crate::units::tell::{self, Detail};
 use crate::units::{Bytes, SimSpan};
+
+/// How many more digits than usual a close comparison may have.
+// Chosen: enough for the smallest difference that a comparison sees, a billionth of the numbers.
+const MOST_MORE: usize = 10;
 
 /// The unit of a number: seconds and bytes to some power, or a share of a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,28 +104,50 @@ impl Unit {
     pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
         let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
         let largest = sizes.fold(0.0, f64::max);
-        values.map(|value| self.show_beside(value, largest))
+        values.map(|value| self.show_beside(value, largest, 0))
+    }
+
+    /// Prints the numbers of a comparison, with these signs between them. If two numbers differ but
+    /// would look the same, all get more digits until the two look different: `24.96 s < 25.00 s`.
+    /// Only where a sign holds and also holds for equal numbers, rounding hides nothing:
+    /// `25.0 s <= 25.0 s`.
+    pub fn show_compared(self, values: &[f64], signs: &[ComparisonSign]) -> Vec<String> {
+        let show = |more: usize| -> Vec<String> {
+            values.iter().map(|value| self.show_beside(*value, value.abs(), more)).collect()
+        };
+        let is_clear = |told: &Vec<String>| {
+            let mut pairs = values.windows(2).zip(told.windows(2)).zip(signs);
+            pairs.all(|((pair, told), sign)| {
+                let differs = ComparisonSign::Unequal.holds(pair[0], pair[1]);
+                let holds_anyway = sign.holds(pair[0], pair[1]) && sign.holds(pair[0], pair[0]);
+                !differs
+                    || holds_anyway
+                    || without_idle_zeros(&told[0]) != without_idle_zeros(&told[1])
+            })
+        };
+        (0..=MOST_MORE).map(show).find(is_clear).unwrap_or_else(|| show(0))
     }
 
     /// Prints a number for readers: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
     pub fn show(self, value: f64) -> String {
-        self.show_beside(value, value.abs())
+        self.show_beside(value, value.abs(), 0)
     }
 
-    /// Prints a number in the unit and with the precision of the number `like`.
-    fn show_beside(self, value: f64, like: f64) -> String {
+    /// Prints a number in the unit of the number `like`, with some more digits than that has.
+    fn show_beside(self, value: f64, like: f64, more: usize) -> String {
         if !value.is_finite() {
             return "not a number".to_owned();
         }
-        let size = value.abs();
+        let (size, detail) = (value.abs(), Detail::Finer { like, more });
         let told = match (self.time, self.bytes, self.share) {
-            (0, 0, true) => tell::percent(size),
-            (0, 0, false) => tell::number(size, like),
-            (1, 0, _) => tell::time(size, Detail::Like(like)),
-            (0, 1, _) => tell::size(size, Detail::Like(like)),
-            (-1, 1, _) => format!("{}/s", tell::size(size, Detail::Like(like))),
+            (0, 0, true) => tell::finer_percent(size, more),
+            (0, 0, false) => tell::finer_number(size, like, more),
+            (1, 0, _) => tell::time(size, detail),
+            (0, 1, _) => tell::size(size, detail),
+            (-1, 1, _) => format!("{}/s", tell::size(size, detail)),
             (seconds, bytes, _) => {
-                tell::number(size, like) + &power("s", seconds) + &power("B", bytes)
+                let number = tell::finer_number(size, like, more);
+                number + &power("s", seconds) + &power("B", bytes)
             }
         };
         // A number that rounds to zero has no sign.
@@ -136,6 +163,15 @@ pub fn with_unit(text: &str) -> Option<(f64, Unit)> {
     let time = text.parse().map(|span: SimSpan| (span.as_secs_f64(), Unit::TIME));
     let size = text.parse().map(|size: Bytes| (size.get() as f64, Unit::BYTES));
     time.or(size).ok()
+}
+
+/// Returns a printed number without zeros at the end of its decimals: `1.000` looks like `1`.
+fn without_idle_zeros(told: &str) -> String {
+    let trim = |word: &str| match word.contains('.') {
+        true => word.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => word.to_owned(),
+    };
+    told.split(' ').map(trim).collect::<Vec<_>>().join(" ")
 }
 
 fn power(unit: &str, power: i8) -> String {
@@ -186,5 +222,33 @@ mod tests {
         }
         assert_eq!(Unit::SHARE.show_differences([-0.034]), ["-3.4 points"]);
         assert_eq!(Unit::TIME.show_differences([-9.06]), ["-9.1 s"]);
+    }
+
+    #[test]
+    fn compared_numbers_look_different_unless_rounding_hides_nothing() {
+        use ComparisonSign::{AtLeast, AtMost, Equal, Less, Unequal};
+        for (unit, values, sign, told) in [
+            (Unit::TIME, [24.7, 25.0], Less, ["24.7 s", "25.0 s"]),
+            (Unit::TIME, [24.96, 25.0], Less, ["24.96 s", "25.00 s"]),
+            (Unit::TIME, [24.999_6, 25.0], Less, ["24.9996 s", "25.0000 s"]),
+            (Unit::TIME, [25.0, 25.0], Less, ["25.0 s", "25.0 s"]),
+            (Unit::TIME, [24.96, 25.0], AtMost, ["25.0 s", "25.0 s"]),
+            (Unit::TIME, [25.04, 25.0], AtMost, ["25.04 s", "25.00 s"]),
+            (Unit::TIME, [24.96, 25.0], AtLeast, ["24.96 s", "25.00 s"]),
+            (Unit::TIME, [0.1 + 0.2, 0.3], Equal, ["300.0 ms", "300.0 ms"]),
+            (Unit::TIME, [149.8, 150.0], Equal, ["2 min 29.8 s", "2 min 30.0 s"]),
+            (Unit::TIME, [59.96, 60.0], Unequal, ["59.96 s", "1 min 00.00 s"]),
+            (Unit::TIME, [-25.04, -25.0], Less, ["-25.04 s", "-25.00 s"]),
+            (Unit::SHARE, [0.750_04, 0.75], AtMost, ["75.004 %", "75.000 %"]),
+            (Unit::BYTES, [1_023.9, 1_024.0], Less, ["0.9999 KiB", "1.0000 KiB"]),
+            (Unit::PLAIN, [99.996, 100.0], Less, ["99.996", "100"]),
+            (Unit::PLAIN, [1e-12, 0.0], Equal, ["0.000000000001", "0"]),
+            (Unit::PLAIN, [f64::NAN, 1.0], Less, ["not a number", "1"]),
+        ] {
+            assert_eq!(unit.show_compared(&values, &[sign]), told, "{sign:?}");
+        }
+        let chain = Unit::TIME.show_compared(&[1.0, 25.04, 25.0], &[Less, Less]);
+        assert_eq!(chain, ["1.00 s", "25.04 s", "25.00 s"]);
+        assert_eq!(Unit::TIME.show_compared(&[24.96, 25.0], &[]), ["25.0 s", "25.0 s"]);
     }
 }

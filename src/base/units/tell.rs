@@ -15,6 +15,13 @@ pub enum Detail {
     Mark,
     /// For a comparison: the unit and the precision of a number of this size.
     Like(f64),
+    /// For a close comparison: as `Like`, with some more digits.
+    Finer {
+        /// The number whose unit and precision are used.
+        like: f64,
+        /// The number of digits beyond its precision.
+        more: usize,
+    },
 }
 
 const fn unit(size: f64, name: &'static str) -> NamedUnit {
@@ -104,7 +111,12 @@ pub fn times(factor: f64) -> String {
 
 /// Prints a share of a whole: `96.2 %`.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    finer_percent(share, 0)
+}
+
+/// Prints a share of a whole with some more digits than [`percent`].
+pub fn finer_percent(share: f64, more: usize) -> String {
+    format!("{:.*} %", 1 + more, share * 100.0)
 }
 
 /// Prints the difference of two shares: `3.4 points`. "Per cent" would mean a share of one of the
@@ -137,25 +149,30 @@ pub fn time(seconds: f64, detail: Detail) -> String {
         // mark.
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
-        Detail::Like(0.0) => "0 s".to_owned(),
-        Detail::Like(like) if like < A_MINUTE => {
+        Detail::Like(like) => time(seconds, Detail::Finer { like, more: 0 }),
+        Detail::Finer { like: 0.0, .. } => "0 s".to_owned(),
+        Detail::Finer { like, more } if like < A_MINUTE => {
             let unit = unit_of_rounded(&TIMES, like, 0.1);
-            format!("{:.1} {}", in_unit(seconds, unit), unit.name)
+            format!("{:.*} {}", 1 + more, in_unit(seconds, unit), unit.name)
         }
-        Detail::Like(_) => to_the_second(seconds),
+        Detail::Finer { more, .. } => to_the_second(seconds, more),
     }
 }
 
 /// Prints bytes.
 pub fn size(bytes: f64, detail: Detail) -> String {
-    let like = if let Detail::Like(like) = detail { like } else { bytes };
+    let (like, more) = match detail {
+        Detail::Like(like) => (like, 0),
+        Detail::Finer { like, more } => (like, more),
+        Detail::Glance | Detail::Mark => (bytes, 0),
+    };
     let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
     let unit = unit_of_rounded(&SIZES, like, step);
     let value = in_unit(bytes, unit);
     let value = match detail {
         Detail::Mark => significant(value, 3),
-        Detail::Glance | Detail::Like(_) if unit.size == 1.0 => format!("{value:.0}"),
-        Detail::Glance | Detail::Like(_) => format!("{value:.1}"),
+        _ if unit.size == 1.0 => format!("{value:.more$}"),
+        _ => format!("{value:.*}", 1 + more),
     };
     format!("{value} {}", unit.name)
 }
@@ -182,13 +199,18 @@ pub fn decimal_size(bytes: f64) -> String {
 /// Prints a number without a unit, with the precision of a number of size `like`: at least four
 /// significant digits, but no more than the number has.
 pub fn number(value: f64, like: f64) -> String {
+    finer_number(value, like, 0)
+}
+
+/// Prints a number without a unit with some more digits than [`number`].
+pub fn finer_number(value: f64, like: f64, more: usize) -> String {
     let decimals = match like {
         _ if value.fract() == 0.0 => 0,
-        1000.0.. => 0,
-        100.0.. => 1,
-        10.0.. => 2,
-        0.1.. => 3,
-        _ => 6,
+        1000.0.. => more,
+        100.0.. => 1 + more,
+        10.0.. => 2 + more,
+        0.1.. => 3 + more,
+        _ => 6 + more,
     };
     format!("{value:.decimals$}")
 }
@@ -208,17 +230,20 @@ fn clock(seconds: f64, has_idle_zeros: bool) -> String {
     }
 }
 
-/// Prints a time in hours, minutes and whole seconds.
-fn to_the_second(seconds: f64) -> String {
+/// Prints a time in hours, minutes and seconds, with this many decimals of a second.
+fn to_the_second(seconds: f64, decimals: usize) -> String {
     // Round first, so that there are no 60 seconds.
-    let whole = seconds.round();
-    let (hours, minutes, rest) = (whole / 3_600.0, whole % 3_600.0 / 60.0, whole % 60.0);
+    let parts = 10f64.powi(decimals as i32);
+    let rounded = (seconds * parts).round();
+    let whole = (rounded / parts).floor();
+    let (hours, minutes) = ((whole / 3_600.0).floor(), (whole % 3_600.0 / 60.0).floor());
+    let rest = rounded / parts - 60.0 * (whole / 60.0).floor();
+    // Two digits stand before the point.
+    let width = if decimals == 0 { 2 } else { 3 + decimals };
     match whole {
-        3_600.0.. => {
-            format!("{:.0} h {:02.0} min {rest:02.0} s", hours.floor(), minutes.floor())
-        }
-        60.0.. => format!("{:.0} min {rest:02.0} s", minutes.floor()),
-        _ => format!("{rest:.0} s"),
+        3_600.0.. => format!("{hours:.0} h {minutes:02.0} min {rest:0width$.decimals$} s"),
+        60.0.. => format!("{minutes:.0} min {rest:0width$.decimals$} s"),
+        _ => format!("{rest:.decimals$} s"),
     }
 }
 
@@ -318,6 +343,26 @@ mod tests {
             assert_eq!(time(seconds, Detail::Glance), glance);
             assert_eq!(time(seconds, Detail::Like(seconds)), measured);
         }
+    }
+
+    #[test]
+    fn a_close_comparison_adds_digits_to_all_parts_of_a_time_and_to_sizes() {
+        for (seconds, more, told) in [
+            (24.96, 1, "24.96 s"),
+            (59.996, 3, "59.996 s"),
+            (59.996, 2, "1 min 00.00 s"),
+            (150.04, 1, "2 min 30.0 s"),
+            (150.04, 2, "2 min 30.04 s"),
+            (3_605.25, 2, "1 h 00 min 05.25 s"),
+            (0.0, 3, "0 s"),
+        ] {
+            let told_now = time(seconds, Detail::Finer { like: seconds, more });
+            assert_eq!(told_now, told, "{seconds}, {more} more");
+        }
+        assert_eq!(size(1_100.0, Detail::Finer { like: 1_100.0, more: 2 }), "1.074 KiB");
+        assert_eq!(size(12.25, Detail::Finer { like: 12.25, more: 1 }), "12.2 B");
+        assert_eq!(finer_percent(0.750_04, 2), "75.004 %");
+        assert_eq!(finer_number(99.996, 99.996, 1), "99.996");
     }
 
     #[test]

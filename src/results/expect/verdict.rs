@@ -12,7 +12,7 @@ use super::value::{Evaluated, NoNumber};
 use super::{Expectation, Figure};
 use crate::tables::ReadError;
 use crate::worded;
-use mumakil_base::expression::{Operation, Operator, Unit};
+use mumakil_base::expression::{ComparisonSign, Operation, Operator, Unit};
 use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
 use mumakil_base::units::tell;
 
@@ -194,11 +194,9 @@ impl Judge<'_> {
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     TermKind::Curve { points, .. } => {
-                        let terms = points.iter().map(|point| &point.term);
-                        let told = terms
-                            .filter(|term| term.is_there(self.evaluator.runs, cell))
-                            .map(|term| self.tell(term, cell));
-                        told.collect::<Evaluated<Vec<_>>>()?.join(", ")
+                        let is_there = |term: &&Term| term.is_there(self.evaluator.runs, cell);
+                        let terms = points.iter().map(|point| &point.term).filter(is_there);
+                        self.tell(&terms.collect::<Vec<_>>(), cell)?.join(", ")
                     }
                     _ if term.scatter() == Scatter::EachSeed => {
                         format!("in {held} of {} seeds: {}", numbers.len(), term.label)
@@ -218,11 +216,11 @@ impl Judge<'_> {
         let holds = element.compute(&means).map_err(NoNumber::Undefined)? != 0.0;
         let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
         let mut measured = String::new();
-        for (place, mean) in means.iter().enumerate() {
+        for (place, mean) in unit.show_compared(&means, element.signs()).iter().enumerate() {
             if 0 < place {
                 measured += &format!(" {} ", element.sign(place - 1, unit));
             }
-            measured += &unit.show(*mean);
+            measured += mean;
         }
         // Only terms with a number of each seed have an interval. Other terms have the same number
         // for every seed.
@@ -245,18 +243,26 @@ impl Judge<'_> {
         Ok(CellVerdict { holds, margin: if holds { margin } else { -off }, measured })
     }
 
-    fn tell(&self, term: &Term, cell: &[usize]) -> Evaluated<String> {
-        let numbers = self.evaluator.numbers(term, cell, &self.seeds)?;
-        Ok(match (mean(&numbers), term.of.truth) {
-            (Some(mean), false) => term.of.unit.show(mean),
-            (Some(1.0), true) => "holds".to_owned(),
-            _ => "does not hold".to_owned(),
+    /// Tells the means of terms that are alike, such as the points of a curve.
+    fn tell(&self, terms: &[&Term], cell: &[usize]) -> Evaluated<Vec<String>> {
+        let Some(first) = terms.first() else { return Ok(Vec::new()) };
+        let numbers = terms.iter().map(|term| self.evaluator.numbers(term, cell, &self.seeds));
+        let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
+        let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
+        let truth = |mean: &f64| if *mean == 1.0 { "holds" } else { "does not hold" }.to_owned();
+        Ok(match first.of.truth {
+            true => means.iter().map(truth).collect(),
+            false => {
+                let signs = vec![ComparisonSign::Unequal; means.len()];
+                first.of.unit.show_compared(&means, &signs)
+            }
         })
     }
 
     /// Adds the interval to the number of a term that combines several cells, since such a term is
     /// a comparison.
-    fn with_band(&self, term: &Term, cell: &[usize], told: String) -> Evaluated<String> {
+    fn with_band(&self, term: &Term, cell: &[usize], told: Vec<String>) -> Evaluated<String> {
+        let told = told.concat();
         if !term.spans_cells() || term.scatter() != Scatter::EachSeed {
             return Ok(told);
         }
@@ -278,7 +284,7 @@ impl Judge<'_> {
         let mut told = Vec::new();
         for cell in cells {
             let number =
-                match self.tell(term, cell).and_then(|told| self.with_band(term, cell, told)) {
+                match self.tell(&[term], cell).and_then(|told| self.with_band(term, cell, told)) {
                     Ok(number) => number,
                     Err(NoNumber::Undefined(why)) => why,
                     Err(NoNumber::Read(error)) => return Err(error),
@@ -300,6 +306,14 @@ impl Judge<'_> {
 }
 
 impl Element {
+    /// Returns the signs of a comparison; nothing for other operations.
+    fn signs(&self) -> &[ComparisonSign] {
+        match self {
+            Self::Operation(Operation::Compare(signs)) => signs,
+            _ => &[],
+        }
+    }
+
     /// Returns the text between a part of a comparison and the next part, such as `<`.
     fn sign(&self, place: usize, unit: Unit) -> String {
         let band = match self {

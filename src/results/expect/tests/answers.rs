@@ -369,6 +369,31 @@ fn trends_go_along_an_axis() {
     );
 }
 
+#[test]
+fn numbers_that_differ_look_different_unless_rounding_hides_nothing() {
+    for (makespan, text, measured) in [
+        (24.96, "makespan < 25s", "24.96 s < 25.00 s"),
+        (24.996, "makespan > 25s", "24.996 s > 25.000 s"),
+        (25.0, "makespan < 25s", "25.0 s < 25.0 s"),
+        (149.8, "2min < makespan < 2min 30s", "2 min 00.0 s < 2 min 29.8 s < 2 min 30.0 s"),
+        (24.96, "makespan within 1s of 25s", "25.0 s within 1.0 s of 25.0 s"),
+        (24.96, "makespan <= 25s", "25.0 s <= 25.0 s"),
+        (25.04, "makespan <= 25s", "25.04 s <= 25.00 s"),
+        (25.04, "makespan < 25s", "25.04 s < 25.00 s"),
+        (
+            24.96,
+            "makespan < 25s and makespan < 1h",
+            "24.96 s < 25.00 s and 25.0 s < 1 h 00 min 00 s",
+        ),
+    ] {
+        let runs = Grid(vec![vec![Run::default().number("makespan_s", makespan)]]);
+        let verdict = plan(text, &Space::default()).judge(&runs, false).unwrap();
+        assert_eq!(verdict.measured, measured, "{text}");
+    }
+    let level = trend([25.0, 24.96, 25.3], "rising(makespan, by=nodes)").measured;
+    assert_eq!(level, "25.00 s, 24.96 s, 25.30 s");
+}
+
 /// Runs on 5 and 20 nodes with a heartbeat every 1 s and 3 s; one combination is left out.
 struct AllBut([usize; 2], [[Run; 2]; 2]);
 
