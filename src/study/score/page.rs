@@ -243,9 +243,12 @@ impl ScoredContest<'_> {
     }
 }
 
-/// Prints a ratio with three digits.
+/// Prints a ratio with three digits, or with more if it would look like 1 and is not 1.
 pub fn shown(ratio: f64) -> String {
-    significant(ratio, 3)
+    // At most a billionth is an error of rounding.
+    let is_clear = |told: &String| told != "1" || (ratio - 1.0).abs() < 1e-9;
+    let told = (3..=9).map(|digits| significant(ratio, digits)).find(is_clear);
+    told.unwrap_or_else(|| "1".to_owned())
 }
 
 fn headlines(score: &PolicyScore) -> Vec<Headline> {
@@ -296,5 +299,23 @@ fn caption(id: &str, title: &str, beneath: &str) -> Caption {
         beneath: beneath.to_owned(),
         description: format!("{title}; {beneath}"),
         doubted: DoubtedValues::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_ratio_of_one_looks_like_one() {
+        for (ratio, told) in [
+            (1.832, "1.83"),
+            (1.0, "1"),
+            (1.000_000_000_1, "1"),
+            (0.9996, "0.9996"),
+            (1.0004, "1.0004"),
+        ] {
+            assert_eq!(shown(ratio), told);
+        }
     }
 }
