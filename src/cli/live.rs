@@ -125,9 +125,7 @@ impl Owner {
     fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
         let TwoFutures { until, prepared, names, .. } = futures;
         let prepared = prepared.each_ref().map(|prepared| &**prepared);
-        // Use hidden folders: dropping removes them.
-        let target = std::env::temp_dir().join("mumakil-what-if");
-        let folders = [RunFolder::create(&target, false)?, RunFolder::create(&target, false)?];
+        let folders = [RunFolder::temporary()?, RunFolder::temporary()?];
         let progress = |number: usize| -> Option<OnProgress> {
             let (scenario, jobs) = (&prepared[number].scenario, prepared[number].jobs());
             let (far, until) = (far.clone(), scenario.until);

@@ -77,9 +77,7 @@ impl CourseCheckArguments {
         let mut prepared = source::prepare(&draft, loaded.scenario, &registry)?;
         terminal::warn_all(&loaded.warnings, false);
         prepared.scenario.record.report = false;
-        // The folder is never committed, so it vanishes when it is dropped.
-        let target = std::env::temp_dir().join("mumakil-course");
-        let folder = RunFolder::create(&target, false)?;
+        let folder = RunFolder::temporary()?;
         let kept = prepared.fill(&folder, &registry, Options::default())?;
         run::verdict_of_kept(&prepared, &kept)?;
         let judged = verdicts::judge(&kept.verdicts);

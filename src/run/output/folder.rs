@@ -32,6 +32,17 @@ impl RunFolder {
         AsideFolder::create(target, over).map(Self)
     }
 
+    /// Begins a folder among the system's temporary files, under a name that no other process has.
+    /// It is not meant to be committed: dropping it removes it.
+    ///
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn temporary() -> Result<Self, OutputError> {
+        // Nothing gets this name, so it does not matter whether something has it.
+        let target = std::env::temp_dir().join("mumakil");
+        AsideFolder::create(&target, ReplacedFiles::Anything).map(Self)
+    }
+
     /// Returns the path of the hidden folder, into which files are written.
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -164,6 +175,16 @@ mod tests {
         let (header, rest) = scenario.split_once('\n').unwrap();
         assert!(header.starts_with(MARKER) && header.ends_with("the same bytes."), "{header}");
         assert_eq!(rest, "name: demo\n");
+    }
+
+    #[test]
+    fn temporary_folders_differ_and_leave_nothing() {
+        let folders = [(); 2].map(|()| RunFolder::temporary().unwrap());
+        let paths = folders.each_ref().map(|folder| folder.path().to_owned());
+        assert_ne!(paths[0], paths[1]);
+        folders[0].write("jobs.csv", "1").unwrap();
+        drop(folders);
+        assert!(paths.iter().all(|path| !path.exists()));
     }
 
     #[test]
