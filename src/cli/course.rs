@@ -59,11 +59,18 @@ struct Lesson {
     exercise: Exercise,
 }
 
+/// The exercise of a lesson.
+#[derive(Debug, PartialEq)]
+struct Exercise {
+    name: &'static str,
+    answer: ExerciseAnswer,
+}
+
 /// The answer that an exercise asks for.
 #[derive(Debug, PartialEq)]
-enum Exercise {
-    /// The scenario of this name, in which only these keys may be changed.
-    Scenario { name: &'static str, free: &'static [&'static str] },
+enum ExerciseAnswer {
+    /// The scenario with the exercise's name, in which only these keys may be changed.
+    Scenario { free: &'static [&'static str] },
     /// A policy of one's own whose score on a suite is below a number.
     Policy { suite: &'static str, below: f64 },
 }
@@ -74,42 +81,53 @@ const TEACHER: &str = "\n## For the teacher\n";
 static LESSONS: [Lesson; 6] = [
     Lesson {
         text: include_str!("course/lesson-1.md"),
-        exercise: Exercise::Scenario {
+        exercise: Exercise {
             name: "exercise-1",
-            free: &["hadoop.heartbeat", "hadoop.out_of_band"],
+            answer: ExerciseAnswer::Scenario { free: &["hadoop.heartbeat", "hadoop.out_of_band"] },
         },
     },
     Lesson {
         text: include_str!("course/lesson-2.md"),
-        exercise: Exercise::Scenario { name: "exercise-2", free: &["scheduler.fair"] },
+        exercise: Exercise {
+            name: "exercise-2",
+            answer: ExerciseAnswer::Scenario { free: &["scheduler.fair"] },
+        },
     },
     Lesson {
         text: include_str!("course/lesson-3.md"),
-        exercise: Exercise::Scenario { name: "exercise-3", free: &["scheduler.fair"] },
+        exercise: Exercise {
+            name: "exercise-3",
+            answer: ExerciseAnswer::Scenario { free: &["scheduler.fair"] },
+        },
     },
     Lesson {
         text: include_str!("course/lesson-4.md"),
-        exercise: Exercise::Scenario {
+        exercise: Exercise {
             name: "exercise-4",
-            free: &[
-                "scheduler.hfsp.aging",
-                "scheduler.hfsp.late",
-                "scheduler.hfsp.preemption",
-                "scheduler.hfsp.sample",
-                "scheduler.hfsp.training_slots",
-            ],
+            answer: ExerciseAnswer::Scenario {
+                free: &[
+                    "scheduler.hfsp.aging",
+                    "scheduler.hfsp.late",
+                    "scheduler.hfsp.preemption",
+                    "scheduler.hfsp.sample",
+                    "scheduler.hfsp.training_slots",
+                ],
+            },
         },
     },
     Lesson {
         text: include_str!("course/lesson-5.md"),
-        exercise: Exercise::Scenario {
+        exercise: Exercise {
             name: "exercise-5",
-            free: &["hadoop.expiry", "hadoop.speculation"],
+            answer: ExerciseAnswer::Scenario { free: &["hadoop.expiry", "hadoop.speculation"] },
         },
     },
     Lesson {
         text: include_str!("course/lesson-6.md"),
-        exercise: Exercise::Policy { suite: "small", below: 1.0 },
+        exercise: Exercise {
+            name: "exercise-6",
+            answer: ExerciseAnswer::Policy { suite: "small", below: 1.0 },
+        },
     },
 ];
 
@@ -179,13 +197,14 @@ mod tests {
     fn every_lesson_has_a_numbered_title_a_teachers_part_and_an_exercise() {
         for (number, lesson) in (1..).zip(&LESSONS) {
             assert!(lesson.title().starts_with(&format!("{number}. ")), "{}", lesson.title());
+            assert_eq!(lesson.exercise.name, format!("exercise-{number}"));
             assert!(lesson.parts().0.contains("\n## Exercise\n"), "{number}");
             assert!(!lesson.parts().1.trim().is_empty(), "{number}");
         }
-        let names = LESSONS.iter().filter_map(|lesson| match lesson.exercise {
-            Exercise::Scenario { name, .. } => Some(name),
-            Exercise::Policy { .. } => None,
-        });
+        let has_scenario =
+            |exercise: &&Exercise| matches!(exercise.answer, ExerciseAnswer::Scenario { .. });
+        let exercises = LESSONS.iter().map(|lesson| &lesson.exercise).filter(has_scenario);
+        let names = exercises.map(|exercise| exercise.name);
         assert!(names.eq(EXERCISES.iter().map(|exercise| exercise.name)));
     }
 

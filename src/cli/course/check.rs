@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
-use super::{Exercise, Lesson, lesson};
+use super::{ExerciseAnswer, Lesson, lesson};
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::policy::contestant::contestant;
@@ -50,13 +50,14 @@ pub(super) struct CourseCheckArguments {
 
 impl CourseCheckArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
-        match self.lesson.exercise {
-            Exercise::Scenario { name, free } => self.grade_scenario(name, free, registry),
-            Exercise::Policy { suite, below } => self.grade_policy(suite, below, registry),
+        match self.lesson.exercise.answer {
+            ExerciseAnswer::Scenario { free } => self.grade_scenario(free, registry),
+            ExerciseAnswer::Policy { suite, below } => self.grade_policy(suite, below, registry),
         }
     }
 
-    fn grade_scenario(self, name: &str, free: &[&str], registry: &Registry) -> Result<(), Failure> {
+    fn grade_scenario(self, free: &[&str], registry: &Registry) -> Result<(), Failure> {
+        let name = self.lesson.exercise.name;
         // Answers come from others. None needs a program, and a teacher should not start theirs.
         let mut registry = registry.clone();
         registry.forbid_programs();
@@ -101,7 +102,7 @@ impl CourseCheckArguments {
         }
         let total = PolicyScoreArguments::of(named, suite).total(registry)?;
         let is_passed = total.is_some_and(|total| total < below);
-        terminal::print(&head("exercise-6", is_passed))?;
+        terminal::print(&head(self.lesson.exercise.name, is_passed))?;
         let told = total.map_or_else(|| "–".to_owned(), shown_ratio);
         let below = shown_ratio(below);
         match is_passed {
