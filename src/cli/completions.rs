@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
 use super::failure::Failure;
-use super::terminal;
+use super::{course, terminal};
 use crate::expect;
 use crate::guide::CHAPTERS;
 use crate::scenario::{Reference, Registry, Starter};
@@ -68,7 +68,12 @@ fn with_names(command: clap::Command, shell: Shell, registry: &Registry) -> clap
     let command = named(command, "help", "topic", topics);
     let command = named(command, "show", "first", shown);
     let experiments = LIST.iter().map(|listed| listed.id).collect();
-    let mut command = named(command, "papers", "ids", experiments);
+    let command = named(command, "papers", "ids", experiments);
+    let command = named(command, "course", "lesson", course::numbers());
+    let mut command = command.mut_subcommand("course", |of| {
+        let of = named(of, "check", "lesson", course::numbers());
+        named(of, "teacher", "lesson", course::numbers())
+    });
     // Bash completes files beside these names; other shells would only complete the names.
     if shell == Shell::Bash {
         let starters = |is_study: bool| {

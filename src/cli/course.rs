@@ -131,6 +131,11 @@ static LESSONS: [Lesson; 6] = [
     },
 ];
 
+/// Returns the numbers of all lessons.
+pub(super) fn numbers() -> Vec<&'static str> {
+    LESSONS.iter().map(Lesson::number).collect()
+}
+
 /// Returns the lesson of this number.
 fn lesson(number: &str) -> Result<&'static Lesson, String> {
     let found = number.parse().ok().and_then(|number: usize| LESSONS.get(number.checked_sub(1)?));
@@ -145,6 +150,11 @@ fn lesson(number: &str) -> Result<&'static Lesson, String> {
 impl Lesson {
     fn title(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// Returns the number with which the title begins.
+    fn number(&self) -> &'static str {
+        self.title().split('.').next().unwrap_or_default()
     }
 
     /// Returns the lesson without the teacher's part, and the teacher's part.
@@ -195,8 +205,8 @@ mod tests {
 
     #[test]
     fn every_lesson_has_a_numbered_title_a_teachers_part_and_an_exercise() {
-        for (number, lesson) in (1..).zip(&LESSONS) {
-            assert!(lesson.title().starts_with(&format!("{number}. ")), "{}", lesson.title());
+        for (number, lesson) in (1u32..).zip(&LESSONS) {
+            assert_eq!(lesson.number(), number.to_string());
             assert_eq!(lesson.exercise.name, format!("exercise-{number}"));
             assert!(lesson.parts().0.contains("\n## Exercise\n"), "{number}");
             assert!(!lesson.parts().1.trim().is_empty(), "{number}");
