@@ -50,6 +50,27 @@ fn model_answers_pass_and_an_exercise_as_it_is_does_not() {
     assert_eq!(room.names(), ["answer.yaml"], "grading leaves nothing");
 }
 
+/// Returns the part of a lesson that students read.
+fn lesson(number: usize) -> String {
+    let text = fs::read_to_string(root().join(format!("src/cli/course/lesson-{number}.md")));
+    text.unwrap().split("\n## For the teacher\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn students_read_no_answers() {
+    let teaching = fs::read_to_string(root().join("src/guide/teaching.md")).unwrap();
+    for (number, (answer, _)) in (1..).zip(ANSWERS) {
+        let read = format!("{}{teaching}", lesson(number));
+        for setting in answer {
+            assert!(!read.contains(setting), "lesson {number}: {setting}");
+        }
+    }
+    let last = format!("{}{teaching}", lesson(6));
+    for formula in ["-remaining", "sum(job.tasks)"] {
+        assert!(!last.contains(formula), "{formula}");
+    }
+}
+
 #[test]
 fn a_policy_of_ones_own_passes_by_its_score() {
     let room = Room::new();
