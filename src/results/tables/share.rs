@@ -5,7 +5,7 @@ use crate::table;
 use mumakil_core::cluster::SlotKind;
 
 table! {
-    /// The slots and shares of the policy's pools or queues over time: a row when they have changed
+    /// The slots and shares of the policy's pools or queues over time. A row says what has changed
     /// since the last heartbeat interval. A policy without pools has no rows.
     "shares.csv" pub struct ShareRow {
         /// When the JobTracker looked.
