@@ -138,7 +138,7 @@ impl Unit {
         if !value.is_finite() {
             return "not a number".to_owned();
         }
-        let (size, detail) = (value.abs(), Detail::Finer { like, more });
+        let (size, detail) = (value.abs(), Detail::Like { like, more });
         let told = match (self.time, self.bytes, self.share) {
             (0, 0, true) => tell::finer_percent(size, more),
             (0, 0, false) => tell::finer_number(size, like, more),

@@ -13,13 +13,11 @@ pub enum Detail {
     Glance,
     /// For a mark of a chart, where there is little room: three digits, no trailing zeros.
     Mark,
-    /// For a comparison: the unit and the precision of a number of this size.
-    Like(f64),
-    /// For a close comparison: as `Like`, with some more digits.
-    Finer {
+    /// For a comparison.
+    Like {
         /// The number whose unit and precision are used.
         like: f64,
-        /// The number of digits beyond its precision.
+        /// How many more digits a close comparison has.
         more: usize,
     },
 }
@@ -149,21 +147,19 @@ pub fn time(seconds: f64, detail: Detail) -> String {
         // mark.
         Detail::Mark if seconds < 1e10 => clock(seconds, false),
         Detail::Mark => format!("{} d", significant(seconds / 86_400.0, 3)),
-        Detail::Like(like) => time(seconds, Detail::Finer { like, more: 0 }),
-        Detail::Finer { like: 0.0, .. } => "0 s".to_owned(),
-        Detail::Finer { like, more } if like < A_MINUTE => {
+        Detail::Like { like: 0.0, .. } => "0 s".to_owned(),
+        Detail::Like { like, more } if like < A_MINUTE => {
             let unit = unit_of_rounded(&TIMES, like, 0.1);
             format!("{:.*} {}", 1 + more, in_unit(seconds, unit), unit.name)
         }
-        Detail::Finer { more, .. } => to_the_second(seconds, more),
+        Detail::Like { more, .. } => to_the_second(seconds, more),
     }
 }
 
 /// Prints bytes.
 pub fn size(bytes: f64, detail: Detail) -> String {
     let (like, more) = match detail {
-        Detail::Like(like) => (like, 0),
-        Detail::Finer { like, more } => (like, more),
+        Detail::Like { like, more } => (like, more),
         Detail::Glance | Detail::Mark => (bytes, 0),
     };
     let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
@@ -326,7 +322,7 @@ mod tests {
         ] {
             assert_eq!(time(seconds, Detail::Glance), glance);
             assert_eq!(time(seconds, Detail::Mark), mark);
-            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+            assert_eq!(time(seconds, Detail::Like { like: seconds, more: 0 }), measured);
         }
     }
 
@@ -341,7 +337,7 @@ mod tests {
             (86_399.0, "1 d 00 h", "23 h 59 min 59 s"),
         ] {
             assert_eq!(time(seconds, Detail::Glance), glance);
-            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+            assert_eq!(time(seconds, Detail::Like { like: seconds, more: 0 }), measured);
         }
     }
 
@@ -356,11 +352,11 @@ mod tests {
             (3_605.25, 2, "1 h 00 min 05.25 s"),
             (0.0, 3, "0 s"),
         ] {
-            let told_now = time(seconds, Detail::Finer { like: seconds, more });
+            let told_now = time(seconds, Detail::Like { like: seconds, more });
             assert_eq!(told_now, told, "{seconds}, {more} more");
         }
-        assert_eq!(size(1_100.0, Detail::Finer { like: 1_100.0, more: 2 }), "1.074 KiB");
-        assert_eq!(size(12.25, Detail::Finer { like: 12.25, more: 1 }), "12.2 B");
+        assert_eq!(size(1_100.0, Detail::Like { like: 1_100.0, more: 2 }), "1.074 KiB");
+        assert_eq!(size(12.25, Detail::Like { like: 12.25, more: 1 }), "12.2 B");
         assert_eq!(finer_percent(0.750_04, 2), "75.004 %");
         assert_eq!(finer_number(99.996, 99.996, 1), "99.996");
     }
@@ -375,7 +371,7 @@ mod tests {
             (59.94, "59.9 s", "59.9 s"),
         ] {
             assert_eq!(time(seconds, Detail::Mark), mark);
-            assert_eq!(time(seconds, Detail::Like(seconds)), measured);
+            assert_eq!(time(seconds, Detail::Like { like: seconds, more: 0 }), measured);
         }
         for (bytes, mark, measured) in [
             (1_023.4, "1,023 B", "1023 B"),
@@ -383,9 +379,9 @@ mod tests {
             (1_048_550.0, "1 MiB", "1.0 MiB"),
         ] {
             assert_eq!(size(bytes, Detail::Mark), mark);
-            assert_eq!(size(bytes, Detail::Like(bytes)), measured);
+            assert_eq!(size(bytes, Detail::Like { like: bytes, more: 0 }), measured);
         }
-        assert_eq!(time(0.0005, Detail::Like(0.000_999_99)), "0.5 ms");
+        assert_eq!(time(0.0005, Detail::Like { like: 0.000_999_99, more: 0 }), "0.5 ms");
     }
 
     #[test]
@@ -399,7 +395,7 @@ mod tests {
             (126e12, "115 TiB", "114.6 TiB", "126 TB"),
         ] {
             assert_eq!(size(bytes, Detail::Mark), mark);
-            assert_eq!(size(bytes, Detail::Like(bytes)), measured);
+            assert_eq!(size(bytes, Detail::Like { like: bytes, more: 0 }), measured);
             assert_eq!(decimal_size(bytes), decimal);
         }
     }

@@ -316,7 +316,7 @@ impl fmt::Display for SlotStanding {
 
 /// Returns a time in seconds, never in minutes or hours, as in the files for programs.
 fn seconds(span: SimSpan) -> String {
-    tell::time(span.as_secs_f64(), Detail::Like(1.0))
+    tell::time(span.as_secs_f64(), Detail::Like { like: 1.0, more: 0 })
 }
 
 #[cfg(test)]
