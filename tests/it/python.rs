@@ -113,8 +113,11 @@ fn the_module_runs_scenarios_and_studies() {
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new("python3");
     command.current_dir(room.path("")).args(["-c", CALLS]).env("PATH", path);
+    let temporary = tempfile::tempdir().unwrap();
+    command.env("TMPDIR", temporary.path());
     let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(crate::names(temporary.path()), [""; 0], "results are left when Python has ended");
 }
 
 /// Reads the notebook: its cells are Python, nothing that they printed is kept, and what they name

@@ -24,6 +24,7 @@ import csv
 import importlib.util
 import io
 import itertools
+import atexit
 import json
 import re
 import shutil
@@ -182,8 +183,8 @@ def run(
 ) -> Run:
     """Runs a scenario with other settings, such as `{"cluster.nodes": 50}`, and returns its results.
 
-    They are written into a temporary folder unless `out` names one, in which an earlier run is replaced. A
-    scenario with mistakes, or a run that fails, is a `RuntimeError` with Mumakil's words.
+    They are written into a folder that is removed when Python ends, unless `out` names one, in which an earlier
+    run is replaced. A scenario with mistakes, or a run that fails, is a `RuntimeError` with Mumakil's words.
     """
     options = [] if seed is None else ["--seed", str(seed)]
     return load_run(_call("run", scenario, settings, [*options, "--quiet", "--force"], out), frames)
@@ -212,6 +213,8 @@ def _call(
 ) -> Path:
     """Calls Mumakil; returns the folder of the results."""
     room = Path(tempfile.mkdtemp(prefix="mumakil-"))
+    # Tables are read when they are asked for, so the folder is kept as long as Python runs.
+    atexit.register(shutil.rmtree, room, ignore_errors=True)
     target = Path(out) if out is not None else room / "out"
     if isinstance(scenario, Mapping):
         # JSON is YAML, too.
