@@ -143,19 +143,27 @@ impl ChangedJob<'_> {
     }
 }
 
+/// Returns whether two jobs have one name and equally many tasks.
+pub fn is_same_job([a, b]: [&JobRow; 2]) -> bool {
+    (&a.name, a.maps, a.reduces) == (&b.name, b.maps, b.reduces)
+}
+
+/// Returns what the two jobs are, in words.
+pub fn unlike(names: [&str; 2], [a, b]: [&JobRow; 2]) -> String {
+    let what = |job: &JobRow| {
+        let JobRow { job, name, maps, reduces, .. } = job;
+        format!("job {job} is `{name}` with {maps} maps and {reduces} reduces")
+    };
+    format!("in `{}` {}, in `{}` {}", names[0], what(a), names[1], what(b))
+}
+
 /// Returns how the jobs of two runs differ, in words; `None` if the runs have the same jobs.
 pub fn other_jobs(names: [&str; 2], jobs: [&[JobRow]; 2]) -> Option<String> {
     let [one, other] = jobs;
-    let same =
-        |(a, b): &(&JobRow, &JobRow)| (&a.name, a.maps, a.reduces) == (&b.name, b.maps, b.reduces);
     // Report a differing job before a different number of jobs: it explains better why the runs
     // cannot be compared.
-    if let Some((a, b)) = one.iter().zip(other).find(|pair| !same(pair)) {
-        let what = |job: &JobRow| {
-            let JobRow { job, name, maps, reduces, .. } = job;
-            format!("job {job} is `{name}` with {maps} maps and {reduces} reduces")
-        };
-        return Some(format!("in `{}` {}, in `{}` {}", names[0], what(a), names[1], what(b)));
+    if let Some((a, b)) = one.iter().zip(other).find(|(a, b)| !is_same_job([a, b])) {
+        return Some(unlike(names, [a, b]));
     }
     let (lacks, has) = match one.len().cmp(&other.len()) {
         Ordering::Less => (0, 1),

@@ -96,13 +96,33 @@ fn a_job_that_one_run_lacks_is_an_error() {
     for (arguments, message) in [
         ("fifo fewer small", "error: `fewer` has no job `small`\n"),
         ("fifo ps smal", "error: `fifo` has no job `smal`\n   = did you mean `small`?\n"),
-        ("fifo fewer 1", "error: job 1 is `small` in `fifo` and `other` in `fewer`\n"),
+        ("fifo fewer 1", "error: the jobs differ: in `fifo` job 1 is `small` with 6 maps"),
         ("fifo ./none", "error: there is no folder ./none\n"),
         ("fifo none small", "error: there is no folder none\n"),
     ] {
         let told = error(&room, arguments);
         assert!(told.starts_with(message), "{arguments}: {told}");
     }
+}
+
+/// A job that is mostly in its own way waits longer if others get a part of the slots.
+#[test]
+fn a_wait_among_ones_own_tasks_tells_how_much_others_had() {
+    let room = Room::new();
+    for policy in ["fifo", "hfsp"] {
+        let run = format!("run quickstart --set scheduler={policy} --out {policy} --quiet");
+        room.mumakil(&run).assert().success();
+    }
+    let words = "its own tasks had 99.4 % of the held slots, then 87.1 %";
+    assert!(told(&room, "fifo hfsp index").contains(words));
+}
+
+#[test]
+fn a_job_of_another_size_is_another_job() {
+    let room = room();
+    room.mumakil("run a.yaml --set workload.jobs[1].maps=7 --out more --quiet").assert().success();
+    let told = error(&room, "fifo more small");
+    assert!(told.contains("in `more` job 1 is `small` with 7 maps"), "{told}");
 }
 
 /// A job comes before a folder of its name.
@@ -128,9 +148,9 @@ fn a_study_tells_the_job_that_differs_most() {
     let told = page(true);
     for words in [
         "differs most: 2 min 45 s in fifo, 53.9 s in ps, 1 min 51 s shorter",
-        "they part at its map slot 1, which comes 1 min 37 s later in fifo",
+        "They part at its map slot 1, which comes 1 min 37 s later in fifo",
     ] {
         assert!(told.contains(words), "{words}");
     }
-    assert!(!page(false).contains("they part at"));
+    assert!(!page(false).contains("They part at"));
 }

@@ -14,7 +14,7 @@ use crate::cli::terminal;
 use crate::explain::{ExplainedJob, JobToExplain};
 use crate::first_difference::{
     DifferenceForm, GivenSlot, JobDifference, NamedRun, PlacePair, TwoStories, above_all,
-    both_parts, differing_jobs,
+    both_parts, differing_jobs, is_same_job, unlike,
 };
 use crate::output::results::RunResults;
 use crate::shell::quoted_path;
@@ -123,13 +123,14 @@ impl<'a> TwoRuns<'a> {
             find(told, name, &format!("`{label}`"))
         };
         let places = [find(0)?, find(1)?];
-        let [one, other] = self.jobs(places).map(|job| &job.row);
-        if one.name != other.name {
-            let names = self.names();
-            return Err(Failure::input(format!(
-                "job {} is `{}` in `{}` and `{}` in `{}`\n   = name the job instead of its number",
-                one.job, one.name, names[0], other.name, names[1]
-            )));
+        let rows = self.jobs(places).map(|job| &job.row);
+        if !is_same_job(rows) {
+            let hint = match rows[0].name == rows[1].name {
+                true => "explain compares one job in two runs",
+                false => "name the job instead of its number",
+            };
+            let unlike = unlike(self.names(), rows);
+            return Err(Failure::input(format!("the jobs differ: {unlike}\n   = {hint}")));
         }
         Ok(places)
     }

@@ -4,10 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{DifferenceForm, GivenSlot, JobDifference};
-use crate::explain::{ExplainedJob, JobToExplain, RunToExplain, SlotHolders, SojournPart};
+use super::{DifferenceForm, GivenSlot, JobDifference, is_same_job};
+use crate::explain::{
+    ExplainedJob, JobToExplain, RunToExplain, SlotHolders, SojournPart, WaitRule,
+};
 use crate::tables::{ReadError, Results};
-use mumakil_base::units::tell::span;
+use mumakil_base::units::tell::{percent, span};
 
 /// A run beside another one.
 #[derive(Debug)]
@@ -40,7 +42,7 @@ pub fn differing_jobs(runs: &[NamedRun; 2]) -> Vec<(PlacePair, i64)> {
         let jobs = [job, &other[twin]];
         let [took, takes] = jobs.map(|job| job.ended.saturating_sub(job.row.submit_ms));
         let is_same =
-            jobs[0].row.name == jobs[1].row.name && !jobs.iter().any(|job| job.is_refused());
+            is_same_job(jobs.map(|job| &job.row)) && !jobs.iter().any(|job| job.is_refused());
         is_same.then_some(([place, twin], takes as i64 - took as i64))
     };
     let mut all: Vec<(PlacePair, i64)> = one.iter().enumerate().filter_map(pair).collect();
@@ -66,6 +68,13 @@ pub fn both_parts(both: &[ExplainedJob; 2]) -> BTreeMap<SojournPart, [u64; 2]> {
         one.sums.iter().for_each(|sum| parts.entry(sum.part).or_default()[run] += sum.ms);
     }
     parts
+}
+
+/// Returns the job's share of the slots that were held in a part of its time.
+fn own_share(job: &ExplainedJob, part: SojournPart) -> String {
+    let of_part = job.sums.iter().filter(|sum| sum.part == part);
+    let (own, held) = of_part.fold((0, 0), |(own, held), sum| (own + sum.own, held + sum.held));
+    percent(own as f64 / held.max(1) as f64)
 }
 
 /// A job's stories in two runs.
@@ -137,6 +146,11 @@ impl<'r> TwoStories<'r> {
             let of_part = one.sums.iter().filter(|sum| sum.part == part);
             of_part.max_by_key(|sum| sum.ms).and_then(|sum| sum.rule)
         });
+        // The rule says the same of both runs, but hides how much others had.
+        if rules == [Some(WaitRule::OwnTasks); 2] {
+            let [one, other] = self.both.each_ref().map(|one| own_share(one, part));
+            return format!("its own tasks had {one} of the held slots, then {other}");
+        }
         if rules[0] == rules[1] {
             return rules[0].map_or_else(String::new, |rule| rule.word().to_owned());
         }

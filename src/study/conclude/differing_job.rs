@@ -5,6 +5,7 @@ use crate::conclude::report::run_path;
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
 use mumakil_base::units::tell::span;
+use mumakil_results::expect::capital;
 use mumakil_results::first_difference::{NamedRun, TwoStories, above_all, differing_jobs};
 use mumakil_results::tables::ReadError;
 
@@ -15,7 +16,8 @@ pub(crate) fn differing_job(
 ) -> Result<Vec<String>, ReadError> {
     let none = Ok(Vec::new());
     let Some(axis) = sheet.compare else { return none };
-    let values = &sheet.space().axes[axis].values;
+    let space = sheet.space();
+    let values = &space.axes[axis].values;
     let Some(&(base, other)) = sheet.against.pairs(values.len()).first() else { return none };
     // Take the first cell of the base that the other value has, too.
     let cells = sheet.cells.iter().filter(|cell| cell.values[axis] == base);
@@ -47,14 +49,19 @@ pub(crate) fn differing_job(
     let longer = if 0 < by { "longer" } else { "shorter" };
     let by = span(by.unsigned_abs() as f64 / 1e3);
     let [a, b] = cells.map(|cell| run_path(&sheet.cells[cell].runs[0]));
+    let others: Vec<usize> = (0..space.axes.len()).filter(|other| *other != axis).collect();
+    let place = match space.describe(&sheet.cells[cells[0]].values, &others) {
+        place if place.is_empty() => String::new(),
+        place => format!(" at {place}"),
+    };
     Ok(vec![
         format!(
-            "Of seed {}, job {} (`{}`) differs most: {one}, {two}, {by} {longer}{cause}",
+            "With seed {}{place}, job {} (`{}`) differs most: {one}, {two}, {by} {longer}{cause}",
             sheet.seeds[0], row.job, row.name
         ),
-        stories.parting_words().sentence(),
+        capital(&stories.parting_words().sentence()),
         format!(
-            "in the folder of this page, `mumakil explain {a} {b} {}` tells both stories",
+            "In the folder of this page, `mumakil explain {a} {b} {}` tells both stories",
             row.job
         ),
     ])

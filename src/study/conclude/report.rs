@@ -147,11 +147,11 @@ fn page(
         sections.push(Section::new("Charts", charts(pictures)));
     }
     if !findings.comparisons.is_empty() {
-        let mut blocks = compared(sheet, findings);
-        if !story.is_empty() {
-            blocks.push(PageBlock::Sentences(story));
-        }
-        sections.push(Section::new("Compared", blocks));
+        sections.push(Section::new("Compared", compared(sheet, findings)));
+    }
+    if !story.is_empty() {
+        let story = vec![PageBlock::Sentences(story)];
+        sections.push(Section::new("The job that differs most", story));
     }
     sections.push(Section::new("Numbers", vec![PageBlock::Table(cells(sheet, findings))]));
     let repeat = "mumakil study DIR   # the folder of this page, wherever it is now".to_owned();
