@@ -107,6 +107,8 @@ impl RunArguments {
         }
         let Overrides { seed, mut sets, .. } = overrides;
         sets.splice(place..=place, [axis, "compare=scheduler".to_owned()]);
+        // As a single run does, so that jobs can be explained. Settings of the user come later.
+        sets.insert(0, "record.tasks=true".to_owned());
         sets.extend(seed.map(|seed| format!("seed={seed}")));
         let pace = PaceOptions::of_run(self.time_limit, force, self.verify, self.drive);
         Ok(StudyRunArguments::of(scenario, out, sets, pace, quiet, self.open))

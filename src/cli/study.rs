@@ -145,6 +145,9 @@ pub(super) struct PaceOptions {
     /// Do all runs again: remove those that the folder has
     #[arg(long)]
     anew: bool,
+    /// Whether runs that the folder has are a mistake, unless they are done anew
+    #[arg(skip)]
+    begins: bool,
     /// Check invariants during each run, and that no policy lets a job starve; a run whose policy is
     /// a program is done twice
     #[arg(long)]
@@ -161,7 +164,7 @@ impl PaceOptions {
         verify: bool,
         drive: DriveOption,
     ) -> Self {
-        Self { time_limit, anew, verify, drive, ..Self::default() }
+        Self { time_limit, anew, verify, drive, begins: true, ..Self::default() }
     }
 
     /// Returns the pace for policies that are watched: each run is done under the checker, and takes
@@ -170,8 +173,13 @@ impl PaceOptions {
         Self { verify: true, time_limit: self.time_limit.or(Some(limit)), ..self }
     }
 
-    /// Refuses to go on with the runs of another model, unless they are done anew.
-    fn expect_own_model(self, out: &Path, store: &Store) -> Result<(), Failure> {
+    /// Refuses to go on with the runs of another model, or for `mumakil run` with any, unless they
+    /// are done anew.
+    fn expect_own_runs(self, out: &Path, store: &Store) -> Result<(), Failure> {
+        if self.begins && !self.anew && !store.is_empty() {
+            let words = "exists already (--force replaces the results of an earlier run)";
+            return Err(Failure::input(format!("{} {words}", out.display())));
+        }
         let there = read_manifest(out).ok().filter(|there| there.is_foreign() && !store.is_empty());
         let Some(there) = there.filter(|_| !self.anew) else { return Ok(()) };
         let of = |model, version: &str| format!("model {model} (Mumakil {version})");
@@ -444,7 +452,7 @@ impl<'r> StudySession<'r> {
             if self.pace.anew && self.shard.is_some() {
                 return Err(Failure::input("--anew needs the folder for itself"));
             }
-            self.pace.expect_own_model(&self.out, &self.store)?;
+            self.pace.expect_own_runs(&self.out, &self.store)?;
             let claim = self.claim(&sheet, quiet)?;
             if self.pace.anew {
                 claim.remove_all()?;

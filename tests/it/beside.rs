@@ -1,6 +1,8 @@
 //! Things that stand beside each other: jobs of a mix and listed ones, and several schedulers for one
 //! scenario.
 
+use std::fs;
+
 use crate::{Room, rows};
 
 const MIXED: &str = "
@@ -66,7 +68,15 @@ fn several_schedulers_make_a_study() {
     let told = String::from_utf8(told.stdout).unwrap();
     assert!(told.starts_with("mixed   2 cells · 1 seed · 2 runs\n"), "{told}");
     assert!(told.contains("fair against fifo"), "{told}");
+    let page = fs::read_to_string(room.path("out/mixed/report.html")).unwrap();
+    assert!(page.contains("differs most"), "runs record tasks, so a story can be told");
     room.mumakil("run mixed.yaml --set scheduler=fifo,fiar").assert().code(2);
+    // As a single run, it replaces nothing unasked: another study may be there.
+    let more = "run mixed.yaml --set scheduler=fifo,fair,hfsp --out out/mixed";
+    let refused = room.mumakil(more).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"), "{refused:?}");
+    room.mumakil(&format!("{more} --force")).assert().success();
     let own = "scheduler={fair: {delay: {w1: 1s, w2: 1s}}}";
     room.mumakil("run mixed.yaml --out one").args(["--set", own]).assert().success();
     assert!(room.path("one/summary.json").exists(), "a comma between options is no list");

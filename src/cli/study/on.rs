@@ -214,7 +214,7 @@ impl ElsewhereArguments {
             )));
         }
         let store = Store::of(out)?;
-        pace.expect_own_model(out, &store)?;
+        pace.expect_own_runs(out, &store)?;
         let missing = match pace.anew {
             true => plan.distinct(),
             false => plan.missing(&store, Shard::WHOLE),

@@ -178,7 +178,7 @@ impl Pair {
         // One seed has no spread, and so it has no interval.
         let Some(Band { low, high }) = band else {
             let [mean] = shown([mean]);
-            return format!("{mean} times with one seed, undecided; more seeds would tell");
+            return format!("{mean} times with one seed, undecided; more would tell (sweep.seeds)");
         };
         let [times, low_told, high_told] = shown([mean, low, high]);
         let undecided = || match self.family {
@@ -304,7 +304,7 @@ mod tests {
         );
         assert_eq!(
             words(&[1.0], &[0.5], Unit::TIME),
-            "0.50 times with one seed, undecided; more seeds would tell"
+            "0.50 times with one seed, undecided; more would tell (sweep.seeds)"
         );
         let none = "no ratio, for not all numbers are there and above zero";
         assert_eq!(words(&[1.0, 0.0], &[2.0, 0.0], Unit::SHARE), none);
