@@ -458,11 +458,9 @@ mod tests {
     fn order(engine: &dyn Engine) -> (EngineOrder, String) {
         let time_limit = "10min".parse().ok();
         let pace = PaceOptions {
-            jobs: None,
             time_limit,
-            anew: false,
-            verify: false,
             drive: DriveOption { transport: Transport::Bare },
+            ..PaceOptions::default()
         };
         let (folder, words) = (Path::new("/data/it's a study"), task_words(pace, false));
         let tasks = EngineTasks { study: "Two_nodes.v1", folder, count: 8, number: 2, words };

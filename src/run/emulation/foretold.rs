@@ -54,21 +54,18 @@ impl Prepared {
         OfferedWork::by_instant(self.demands().into_iter().filter(counts))
     }
 
-    /// Returns the highest offered load and its kind of slots. Few arrivals are a batch and not a
-    /// load.
+    /// Returns the highest offered load and its kind of slots; `None` if there is no load.
     pub fn load(&self) -> Option<(SlotKind, f64)> {
-        let arrivals = self.arrivals();
-        if arrivals.len() < FEWEST_ARRIVALS {
-            return None;
-        }
-        let loads = OfferedWork::loads(&arrivals, self.topology.slots());
+        let loads = self.offered_load();
         let all = SlotKind::BOTH.into_iter().filter_map(|kind| Some((kind, loads[kind]?)));
         all.max_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
-    /// Returns the [load](Self::load) if the cluster cannot keep up with it.
+    /// Returns the [load](Self::load) if the cluster cannot keep up with it. Few arrivals are a batch
+    /// and no overload.
     pub fn overload(&self) -> Option<(SlotKind, f64)> {
-        self.load().filter(|(_, load)| 1.0 <= *load)
+        let are_many = || FEWEST_ARRIVALS <= self.arrivals().len();
+        self.load().filter(|(_, load)| 1.0 <= *load && are_many())
     }
 
     /// Returns the end of the warm-up, as far as it is known before the run.

@@ -263,7 +263,9 @@ impl LoadSummary {
                 "work waits longer and longer, and sojourns grow with the jobs"
             }
             VerdictReason::SpareTime => return "stable".to_owned(),
-            VerdictReason::AtOnce => "all jobs come at once, so sojourns measure this batch",
+            VerdictReason::AtOnce => {
+                "all jobs come before the first ends, so sojourns measure this batch"
+            }
             VerdictReason::ClosedLoop => "jobs come when others end, so sojourns measure this loop",
             VerdictReason::TooShort => "too few jobs to tell a steady state from a batch",
         };

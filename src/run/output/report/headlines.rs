@@ -5,7 +5,6 @@ use std::iter;
 use super::count;
 use crate::record::Summary;
 use mumakil_base::units::tell;
-use mumakil_draw::chart::AxisUnit;
 use mumakil_draw::page::Headline;
 
 /// Returns the headline numbers of a run; numbers without a value are left out.
@@ -47,7 +46,7 @@ fn load(summary: &Summary) -> (&'static str, Option<String>, String) {
     let loads = [("map", load.offered.map), ("reduce", load.offered.reduce)];
     let highest = loads.into_iter().filter_map(|(kind, share)| Some((kind, share?)));
     let highest = highest.max_by(|(_, one), (_, other)| one.total_cmp(other));
-    let value = highest.map(|(_, load)| AxisUnit::Plain.text(load));
+    let value = highest.map(|(_, load)| tell::significant(load, 3));
     let of = highest.map_or_else(String::new, |(kind, _)| format!("of {kind} slots, "));
     // A batch has no load, but a reader should know that it is one.
     ("Offered load", Some(value.unwrap_or_else(|| "none".to_owned())), of + &load.words())

@@ -8,6 +8,7 @@ use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted};
 use crate::record::Summary;
 use mumakil_base::theory::equal_shares;
+use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, Stack, StackLayer};
 use mumakil_results::tables::{ReadError, Results, RunJobs, ShareRow, SlotsRow};
@@ -69,16 +70,16 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
         false => PromisedSlots::new(),
     };
     let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
-    Ok(charted(slots.draw(run.results)?))
+    Ok(charted(slots.draw(run.results, run.scenario.record.sample)?))
 }
 
 /// The most groups whose shares are compared. Chosen: more have no colours of their own.
 const MOST_SHARES: usize = 8;
 
 impl SlotsOverTime<'_> {
-    /// Returns a chart for each kind of slot that the cluster has, and a chart of the shares of map
-    /// slots.
-    fn draw(&self, results: &dyn Results) -> Result<Vec<Drawing>, ReadError> {
+    /// Returns a chart for each kind of slot that the cluster has, and a chart of what groups lack of
+    /// map slots. `sample` is the time between two instants that the timeline has.
+    fn draw(&self, results: &dyn Results, sample: SimSpan) -> Result<Vec<Drawing>, ReadError> {
         let levels = self.levels(results)?;
         let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
         let draw = |kind: SlotKind| {
@@ -86,6 +87,10 @@ impl SlotsOverTime<'_> {
             let caption = Caption {
                 id: format!("slots-{word}"),
                 title: format!("Slots that {word}s hold, by {}", self.parties.word()),
+                beneath: match sample.is_zero() {
+                    true => String::new(),
+                    false => format!("as it was at every {sample}"),
+                },
                 ..Caption::default()
             };
             self.stack(kind, &levels[kind], caption).draw()

@@ -109,7 +109,7 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
     };
     let columns = vec![
         PageColumn::text("Name"),
-        PageColumn::text("Group"),
+        PageColumn::text("Pool or user"),
         PageColumn::number("Took", None),
         PageColumn::number("Times undelayed", None),
         PageColumn::text("Its time was spent on"),
@@ -125,12 +125,14 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
         ]
     });
     PageTable {
-        caption: match all.len() {
-            ..=STORIES => format!("{jobs}; a bar opens to its story"),
-            _ => format!(
-                "{jobs}; a bar opens to its story, which says of the first {STORIES} who held the slots"
-            ),
-        },
+        caption: format!(
+            "{jobs}, and how many times as long they took as without other jobs and faults; a bar \
+             opens to its story{}",
+            match all.len() {
+                ..=STORIES => String::new(),
+                _ => format!(", which says of the first {STORIES} who held the slots"),
+            }
+        ),
         columns,
         rows: rows.collect(),
     }
