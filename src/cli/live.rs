@@ -1,10 +1,11 @@
 //! `mumakil live`: a run that users watch in a browser, pause and change.
 
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -23,6 +24,13 @@ use crate::units::tell::span;
 /// The time for which the process stays after the session, so that browsers get the last picture.
 // Chosen: long enough for several pictures, too short to notice.
 const FAREWELL: Duration = Duration::from_millis(300);
+/// The longest time for which the process stays so that pages can open the report.
+// Chosen: long enough to look at the page's end and to click; a session that nobody looks at ends.
+const OFFER: Duration = Duration::from_secs(60);
+/// The time for which the process stays when no page listens any more. A page stops listening when
+/// the report opens in front of it.
+// Chosen: long enough to load the report over a slow connection.
+const LOADING: Duration = Duration::from_secs(2);
 
 /// Watch a run in a browser, pause it and change it
 ///
@@ -149,6 +157,23 @@ fn farewell() {
     thread::sleep(FAREWELL);
 }
 
+/// Waits while pages offer the report.
+#[expect(clippy::disallowed_methods, reason = "browsers live by the wall clock")]
+fn offer_report(session: &Session) {
+    if session.watchers() == 0 {
+        return;
+    }
+    terminal::pass_on(
+        "the page has a link to the report for a minute, or until you leave the page; Ctrl-C ends \
+         this at once",
+    );
+    let since = Instant::now();
+    while 0 < session.watchers() && since.elapsed() < OFFER {
+        thread::sleep(FAREWELL);
+    }
+    thread::sleep(LOADING);
+}
+
 impl LiveArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (draft, loaded) = source::load(&self.scenario, self.overrides.clone(), registry)?;
@@ -175,36 +200,45 @@ impl LiveArguments {
         terminal::print(&TerminalLines::of(server.url()))?;
         terminal::pass_on("open this address in a browser; Ctrl-C ends the session");
         // From here on, Ctrl-C removes the hidden folder of the run in progress.
-        interrupt::guard(&RunBar::new(), ": the session is over, no results were written");
+        interrupt::guard_results(&RunBar::new());
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
         // Finish after an error, too: the page has to show that the session is over.
-        session.finish(self.farewell(told.as_ref().err()));
+        let failure = told.as_ref().err();
+        let report = self.report().filter(|_| failure.is_none());
+        let page = report.as_ref().and_then(|report| fs::read_to_string(report).ok());
+        let has_page = page.is_some();
+        session.finish(self.farewell(failure, report.as_deref()), page);
         farewell();
+        if has_page {
+            offer_report(&session);
+        }
         // Remove the folders of futures in progress: they would stay when the process ends.
         let _removed = remove_unfinished();
         told
     }
 
     /// Says to the browsers what is left of the session.
-    fn farewell(&self, failure: Option<&Failure>) -> String {
-        match (&self.out, failure) {
-            (_, Some(failure)) => failure.words(),
-            (None, None) => {
+    fn farewell(&self, failure: Option<&Failure>, report: Option<&Path>) -> String {
+        match (&self.out, failure, report) {
+            (_, Some(failure), _) => failure.words(),
+            (None, None, _) => {
                 "Nothing was kept: `mumakil live` writes results only with --out.".to_owned()
             }
-            (Some(out), None) => {
-                // A browser follows no link from this page to a file, so name the file in full.
-                let report = std::path::absolute(out).unwrap_or_else(|_| out.clone());
-                let report = report.join("report.html");
-                match report.exists() {
-                    true => format!("The report: {}", report.display()),
-                    false => format!("The results: {}", out.display()),
-                }
-            }
+            // A browser follows no link from this page to a file, so name the file in full: it is
+            // there when the server is gone.
+            (Some(_), None, Some(report)) => format!("The report: {}", report.display()),
+            (Some(out), None, None) => format!("The results: {}", out.display()),
         }
+    }
+
+    /// Returns the path of the report; `None` if the session has written none.
+    fn report(&self) -> Option<PathBuf> {
+        let out = self.out.as_ref()?;
+        let folder = std::path::absolute(out).unwrap_or_else(|_| out.clone());
+        Some(folder.join("report.html")).filter(|report| report.exists())
     }
 
     fn folder(&self) -> Result<Option<RunFolder>, Failure> {

@@ -25,12 +25,23 @@ function clock(us) {
 
 const clock_of_table = (us) => clock(us).replace(/\.\d+$/, "");
 
+// Prints a span as reports and the console do (`tell::span`): `0.4 s`, `14 min 08 s`, `3 h 05 min`, `2 d 01 h`.
 function span(us) {
-  if (us < 1e3) return `${us} µs`;
-  if (us < 1e6) return `${(us / 1e3).toPrecision(3)} ms`;
-  if (us < 60e6) return `${(us / 1e6).toPrecision(3)} s`;
-  return `${Math.floor(us / 60e6).toLocaleString("en")} min ${Math.floor(us / 1e6) % 60} s`;
+  // A quarter of a second is an exact fraction, which Rust rounds to the even digit, and JavaScript up.
+  if (us < 59.95e6) return `${((us % 1e6 === 25e4 ? us - 5e4 : us) / 1e6).toFixed(1)} s`;
+  const [seconds, minutes, hours] = [1e6, 60e6, 3600e6].map((unit) => Math.round(us / unit));
+  const [small, ratio, large_name, small_name] =
+    seconds < 3600 ? [seconds, 60, "min", "s"] : minutes < 1440 ? [minutes, 60, "h", "min"] : [hours, 24, "d", "h"];
+  return `${Math.floor(small / ratio).toLocaleString("en")} ${large_name} ${String(small % ratio).padStart(2, "0")} ${small_name}`;
 }
+
+// Latencies are often too short for tenths of a second.
+function latency(us) {
+  if (us < 1e3) return `${us} µs`;
+  return us < 999_500 ? `${(us / 1e3).toPrecision(3)} ms` : span(us);
+}
+
+const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 function element(name, text, kind) {
   const made = document.createElement(name);
@@ -39,7 +50,11 @@ function element(name, text, kind) {
   return made;
 }
 
+// Returns a text whose quoted names (`mumakil live`) are set as code.
+const marked = (text) => text.split("`").map((part, number) => (number % 2 ? element("code", part) : part));
+
 // Puts rows into a table, and leaves unchanged cells alone. Columns with a name in `names` have it as their class.
+// Texts in these columns may be cut, so a title says them in full.
 function fill(id, rows, { dress, names = [] } = {}) {
   const body = $(id).tBodies[0];
   rows.forEach((cells, index) => {
@@ -56,6 +71,7 @@ function fill(id, rows, { dress, names = [] } = {}) {
         if (place.textContent !== text) place.textContent = text;
         const kind = [typeof cell === "number" ? "n" : "", names[column] || ""].join(" ").trim();
         if (place.className !== kind) place.className = kind;
+        if (names[column] && place.title !== text) place.title = text;
       }
     });
     if (dress) dress(row, index);
@@ -64,7 +80,7 @@ function fill(id, rows, { dress, names = [] } = {}) {
 }
 
 function complain(text) {
-  $("error").textContent = text || "";
+  $("error").replaceChildren(...marked(text || ""));
   $("error").hidden = !text;
 }
 
@@ -276,7 +292,7 @@ function draw_map() {
 }
 
 function box_of({ node, slot }) {
-  const { cell, wide, places } = the_plan, [x, y] = places[node], maps = layout.nodes[node][2];
+  const { cell, wide, high, places } = the_plan, [x, y] = places[node], maps = layout.nodes[node][2];
   if (!cell) return [x, y, wide - 1, high - 1];
   return slot < maps ? [x + slot * cell, y, cell - 1, cell - 1] : [x + (slot - maps) * cell, y + cell + 1, cell - 1, cell - 1];
 }
@@ -350,15 +366,20 @@ function draw_history() {
   context.font = "11px system-ui, sans-serif";
   const { span_us, until_us } = points;
   const x_of = (us) => (until_us ? Math.round(Math.min(us, until_us) / until_us * width * ratio) / ratio : 0);
-  const head = (text, number) => {
+  const head = (text, number, top) => {
+    const line = number * (STRIP + TITLE) + TITLE - 5;
     context.fillStyle = colours.ink;
-    context.fillText(text, 0, number * (STRIP + TITLE) + TITLE - 5);
+    context.fillText(text, 0, line);
+    context.fillStyle = colours.soft;
+    context.textAlign = "right";
+    context.fillText(`top: ${top.toLocaleString("en")}`, width, line);
+    context.textAlign = "left";
     context.fillStyle = colours.free;
     context.fillRect(0, number * (STRIP + TITLE) + TITLE, width, STRIP);
     return (number + 1) * (STRIP + TITLE);
   };
   strips.forEach(([name, all, most], number) => {
-    const foot = head(`${name}, of ${most.toLocaleString("en")}`, number);
+    const foot = head(name, number, most);
     const floors = all.map(() => foot);
     for (let colour = 0; colour < COLOURS; colour++) {
       context.fillStyle = colours.jobs[colour];
@@ -371,7 +392,7 @@ function draw_history() {
     }
   });
   const most = Math.max(1, ...points.waiting.map(([maps, reduces]) => maps + reduces));
-  const foot = head(`Waiting tasks, at most ${Math.round(most).toLocaleString("en")}: maps below, reduces above`, strips.length);
+  const foot = head("Waiting tasks: maps below, reduces above", strips.length, Math.round(most));
   points.waiting.forEach(([maps, reduces], index) => {
     const x = x_of(index * span_us), wide = x_of((index + 1) * span_us) - x;
     context.fillStyle = colours.soft;
@@ -445,20 +466,18 @@ async function tell_why(place) {
 // Says why tasks of a kind wait for slots: only what is known at this instant.
 function waits(kind, wait) {
   if (!wait) return [];
-  const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
   const { tasks, held_back, refused, free: [free, all], holders, launched } = wait;
-  const facts = [[`${kind}s wait`, held_back ? `${count(tasks, kind)}: ${held_back}` : count(tasks, kind)]];
+  const facts = [[`${kind}s wait`, held_back ? `${counted(tasks, kind)}: ${held_back}` : counted(tasks, kind)]];
+  const held = holders.map(([name, slots]) => `${name} ${slots.toLocaleString("en")}`).join(", ");
+  const named = holders.reduce((sum, [, slots]) => sum + slots, 0), others = all - free - named;
+  if (held) facts.push([`${kind} slots are held by`, `${held}${others ? `, others ${others.toLocaleString("en")}` : ""}`]);
+  facts.push([`free ${kind} slots`, `${free.toLocaleString("en")} of ${all.toLocaleString("en")}${free ? ", which their nodes offer at the next heartbeats" : ""}`]);
   if (refused) {
     const when = refused.times === 1 ? `at ${clock(refused.last_us)}` : `${refused.times.toLocaleString("en")} times from ${clock(refused.from_us)} to ${clock(refused.last_us)}`;
     facts.push(["last refusal", `${refused.reason}; ${when}`]);
   } else if (!held_back) {
     facts.push(["last refusal", `none for a minute, or since its last ${kind} was launched`]);
   }
-  const held = holders.map(([name, slots]) => `${name} ${slots.toLocaleString("en")}`).join(", ");
-  const named = holders.reduce((sum, [, slots]) => sum + slots, 0);
-  const others = all - free - named;
-  const who = held ? `; held by ${held}${others ? `, others ${others.toLocaleString("en")}` : ""}` : "";
-  facts.push([`${kind} slots`, `${free.toLocaleString("en")} of ${all.toLocaleString("en")} free${free ? ", which their nodes offer at the next heartbeats" : ""}${who}`]);
   if (launched) facts.push([`last ${kind} launched`, `${launched.whom} on ${launched.where} at ${clock(launched.at_us)}: ${launched.why}`]);
   return facts;
 }
@@ -559,16 +578,37 @@ function outlook({ number, done, failed, has_page }) {
   return made;
 }
 
-function name_of(job) {
+// A farewell that names a report has a link to it, as long as the server answers.
+let is_served = true;
+
+function part_with({ farewell, has_report }) {
+  const key = `${farewell} ${has_report && is_served}`;
+  if ($("farewell").dataset.key === key) return;
+  $("farewell").dataset.key = key;
+  $("farewell").replaceChildren(...marked(farewell || ""));
+  $("farewell").hidden = !farewell;
+  if (!has_report || !is_served) return;
+  const link = element("a", "Open the report");
+  link.href = address("/report");
+  link.target = "_blank";
+  link.rel = "noopener";
+  $("farewell").prepend(link, " ");
+}
+
+function name_of(job, colour) {
   const button = element("button", job.name);
+  button.title = job.name;
   button.type = "button";
   button.dataset.job = job.id;
-  const made = element("span");
-  made.dataset.key = `${job.id} ${job.name}`;
-  made.append(element("span", "", `key k${job.id % COLOURS}`), button);
+  const made = element("span", "", "job");
+  made.dataset.key = `${job.id} ${colour} ${job.name}`;
+  made.append(element("span", "", `key k${colour}`), button);
   return made;
 }
-$("jobs").addEventListener("click", (event) => { if (event.target.dataset.job) choose_job(Number(event.target.dataset.job)); });
+$("jobs").addEventListener("click", (event) => {
+  const button = event.target.closest("tr")?.querySelector("[data-job]");
+  if (button) choose_job(Number(button.dataset.job));
+});
 
 function draw() {
   requestAnimationFrame(draw);
@@ -586,32 +626,32 @@ function draw() {
   document.querySelectorAll("[data-step]").forEach((button) => { button.disabled = p.phase !== "paused"; });
   document.querySelectorAll("form[data-deed] fieldset").forEach((set) => { set.disabled = !stands(); });
   $("undo").disabled = !stands();
+  document.querySelectorAll("#go input, #go button, #finish, #speed").forEach((control) => { control.disabled = p.phase === "finished"; });
   const speed = p.speed === null ? "max" : `${p.speed}x`;
   if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
   if (document.activeElement !== $("speed")) $("speed").value = speed;
   $("first").hidden = p.phase !== "paused" || p.now_us > 0 || p.slots.some((job) => job !== DOWN);
-  $("farewell").hidden = !p.farewell;
-  $("farewell").textContent = p.farewell || "";
-  const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  part_with(p);
   $("about").textContent = `${counted(layout.nodes.length, "node")}, ${counted(p.all_jobs, "job")}, seed ${layout.seed}, policy ${p.policy}`;
   legend();
   draw_map();
   if (retell && stands() && retold !== p.number) { retold = p.number; retell().catch(() => null); }
   const [submitted, ended, hidden] = p.counts;
   $("counts").textContent = `${submitted.toLocaleString("en")} submitted, ${ended.toLocaleString("en")} ended${hidden ? `, ${hidden.toLocaleString("en")} not listed` : ""}`;
-  fill("jobs", p.jobs.map((job) => [name_of(job), job.pool, job.user, progress(job.maps), progress(job.reduces), clock_of_table(job.submitted_us), job.ended ? span(job.ended_us - job.submitted_us) : ""]),
+  const of = colour_of();
+  fill("jobs", p.jobs.map((job) => [name_of(job, of(job.id)), job.pool, job.user, progress(job.maps), progress(job.reduces), clock_of_table(job.submitted_us), job.ended ? span(job.ended_us - job.submitted_us) : ""]),
     { dress: (row, index) => { row.className = p.jobs[index].ended ? "over" : ""; }, names: ["", "pool", "user"] });
   const tenth = (share) => (share === null ? "" : share.toLocaleString("en", { maximumFractionDigits: 1 }));
   fill("pools", p.pools.map((g) => [g.name, g.jobs, g.maps[0], tenth(g.share[0]), g.min_share[0] ?? "", g.maps[1], g.reduces[0], tenth(g.share[1]), g.min_share[1] ?? "", g.reduces[1]]),
-    { names: ["", "", "", "share", "promised", "", "", "share", "promised"] });
+    { names: ["name", "", "", "share", "promised", "", "", "share", "promised"] });
   // Most policies have no shares, and most pools no promise: their columns would be empty.
   const has = { share: p.pools.some((g) => g.share.some((share) => share !== null)), promised: p.pools.some((g) => g.min_share.some((share) => share !== null)) };
   Object.entries(has).forEach(([name, is_known]) => $("pools").classList.toggle(`no-${name}`, !is_known));
   document.querySelectorAll("#pools th[colspan]").forEach((head) => { head.colSpan = 2 + has.share + has.promised; });
-  fill("users", p.users.map((g) => [g.name, g.jobs, ...g.maps, ...g.reduces]));
-  const three = (name, all) => [name, ...(all ? all.map(span) : ["", "", ""])];
+  fill("users", p.users.map((g) => [g.name, g.jobs, ...g.maps, ...g.reduces]), { names: ["name"] });
+  const three = (name, all) => [name, ...(all ? all.map(latency) : ["", "", ""])];
   fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);
-  $("beats").textContent = `${p.beats.toLocaleString("en")} heartbeats; ${pages.rate} pictures a second`;
+  $("beats").textContent = `${counted(p.beats, "heartbeat")}; ${counted(pages.rate, "picture")} a second`;
   fill("said", p.said.map((said) => [clock(said.at_us), said.what, said.whom, said.where, said.why]));
   $("outlooks").hidden = !p.outlooks.length;
   fill("outlooks", p.outlooks.map((one) => [clock(one.at_us), one.words, outlook(one)]));
@@ -635,14 +675,25 @@ function listen() {
   source.onmessage = (event) => {
     picture = JSON.parse(event.data);
     is_drawn = false;
-    if (picture.phase === "finished") source.close();
   };
-  source.onerror = () => { $("phase").textContent = "no connection"; };
+  source.onerror = () => {
+    if (picture && picture.phase === "finished") return take_leave();
+    $("phase").textContent = "no connection";
+  };
+}
+
+// The server ends when no page of a finished session listens any more.
+function take_leave() {
+  source.close();
+  is_served = false;
+  is_drawn = false;
 }
 
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) return listen();
-  if (source) source.close();
+  if (!source) return;
+  if (picture && picture.phase === "finished") take_leave();
+  source.close();
   source = null;
 });
 
@@ -651,6 +702,7 @@ async function begin() {
   if (!layout) return complain("This is not the address that Mumakil has printed.");
   document.title = `${layout.scenario} live`;
   $("name").textContent = layout.scenario;
+  $("colour").value = layout.colour;
   $("policies").replaceChildren(...layout.policies.map((name) => new Option(name, name)));
   document.querySelector("form[data-deed=node] input").max = layout.nodes.length;
   listen();

@@ -10,7 +10,7 @@
 //! Slots are numbers, so that a frame of thousands of nodes stays small.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,9 @@ use super::history::{COLOURS, HistoryPoints, SlotHistory};
 use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
 use crate::emulation::Prepared;
 use crate::mapred::{
-    AttemptId, AttemptState, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Order, Outcome,
-    Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WaitingTasks, WorldFact,
+    AttemptId, AttemptState, Event, Fact, Hadoop, JobFact, JobId, JobSpec, LedgerFact, MemberFact,
+    Order, Outcome, Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WaitingTasks,
+    WorldFact,
 };
 use crate::record::{BookedJob, RunBooks};
 use crate::runtime::WatchedJobTracker;
@@ -46,9 +47,11 @@ const ENDED: usize = 20;
 /// The most jobs that are named as holders of the slots that a job waits for.
 // Chosen: a line of text.
 const HOLDERS: usize = 4;
+/// The reason why tasks wait that no longer wait for a slot.
+const ABOUT_TO_START: &str = "launched, and about to start";
 
 /// The groups by which the page colours slots.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PageGrouping {
     /// By job.
@@ -67,6 +70,8 @@ impl PageGrouping {
 /// The picture of a run.
 pub struct LivePicture {
     books: RunBooks,
+    /// The settings of the cluster, which hold for jobs without settings of their own.
+    hadoop: Hadoop,
     nodes: Vec<PictureNode>,
     /// The counts of each job's tasks, by job number.
     jobs: Vec<JobTally>,
@@ -164,6 +169,8 @@ pub struct PageLayout {
     pub nodes: Vec<(String, u32, u32, u32)>,
     /// The names of all policies.
     pub policies: Vec<String>,
+    /// The grouping by which the page colours slots at first.
+    pub colour: PageGrouping,
 }
 
 /// The changing part of the page.
@@ -312,7 +319,7 @@ pub struct WaitStory {
     /// The number of waiting tasks.
     pub tasks: u32,
     /// Why none of them may be launched yet, in words; `None` if one may.
-    pub held_back: Option<&'static str>,
+    pub held_back: Option<String>,
     /// The last refusal, if the job has got no slot of the kind since.
     pub refused: Option<RefusedRow>,
     /// The numbers of slots of the kind that are free, and that are free or held.
@@ -363,13 +370,37 @@ impl PageLayout {
             nodes.push((label.node.clone(), rack, most.map, most.reduce));
         }
         let Prepared { scenario, .. } = prepared;
-        Self { scenario: scenario.name.to_string(), seed: scenario.seed, racks, nodes, policies }
+        let colour = first_grouping(prepared.workload.arrivals.iter().map(|one| &*one.spec));
+        let (scenario, seed) = (scenario.name.to_string(), scenario.seed);
+        Self { scenario, seed, racks, nodes, policies, colour }
+    }
+}
+
+/// Returns the grouping that gives the fewest groups the same colour: by job if there are colours
+/// for all jobs; otherwise by pool or by user, if there are several, and colours for all.
+fn first_grouping<'j>(jobs: impl Iterator<Item = &'j JobSpec>) -> PageGrouping {
+    let (mut count, mut pools, mut users) = (0, BTreeSet::new(), BTreeSet::new());
+    for job in jobs {
+        count += 1;
+        pools.insert(&job.pool);
+        users.insert(&job.user);
+    }
+    let fits = |groups: usize| (2..=COLOURS).contains(&groups);
+    match () {
+        () if count <= COLOURS => PageGrouping::Job,
+        () if fits(pools.len()) => PageGrouping::Pool,
+        () if fits(users.len()) => PageGrouping::User,
+        () => PageGrouping::Job,
     }
 }
 
 impl LivePicture {
     /// Returns the picture of a run before the run begins.
-    pub fn new(topology: &Topology, policies: impl IntoIterator<Item = String>) -> Self {
+    pub fn new(
+        topology: &Topology,
+        hadoop: Hadoop,
+        policies: impl IntoIterator<Item = String>,
+    ) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
         let node = |slots: PerSlot<u32>| PictureNode {
             has: PerSlot::default(),
@@ -377,6 +408,7 @@ impl LivePicture {
         };
         Self {
             books: RunBooks::new(SimTime::ZERO),
+            hadoop,
             nodes: topology.nodes().map(|(id, _)| node(topology.most_slots_of(id))).collect(),
             jobs: Vec::new(),
             live: Vec::new(),
@@ -781,6 +813,23 @@ impl LivePicture {
         })
     }
 
+    /// Says why no reduce may be launched while maps of its job run: too few are done, or all waiting
+    /// reduces are launched.
+    fn slow_start(&self, id: JobId, job: &BookedJob) -> String {
+        let settings = job.spec.settings.on(&self.hadoop);
+        // The JobTracker multiplies in single precision, as Hadoop does.
+        let needed = (settings.slow_start.get() as f32 * job.spec.maps as f32).ceil();
+        let done = self.jobs.get(id.index()).map_or(0, |tally| tally.done.map);
+        if f64::from(needed) <= f64::from(done) {
+            return ABOUT_TO_START.to_owned();
+        }
+        // A failed map that the job may lack counts as done for the reduces, but not here.
+        if 0 < job.failed {
+            return "launched and about to start, or too few maps are done".to_owned();
+        }
+        format!("too few maps are done: {done} of the {needed:.0} before the first reduce")
+    }
+
     fn wait_story(&self, id: JobId, job: &BookedJob, kind: SlotKind) -> Option<WaitStory> {
         let tasks = self.jobs.get(id.index())?.waiting(job, kind);
         if job.ended.is_some() || tasks == 0 {
@@ -789,16 +838,11 @@ impl LivePicture {
         // A job that is not listed was not asked for; then only the events say how it waits.
         let known = self.waiting.get(&id).map(|waiting| waiting[kind]);
         let held_back = match kind {
-            _ if job.initialised.is_none() => Some("its splits are not read yet"),
-            _ if job.running.is_none() => Some("its setup task has not ended"),
+            _ if job.initialised.is_none() => Some("its splits are not read yet".to_owned()),
+            _ if job.running.is_none() => Some("its setup task has not ended".to_owned()),
             _ if known.is_none_or(|known| 0 < known.launchable) => None,
-            SlotKind::Map => Some("they are launched, and about to start"),
-            SlotKind::Reduce if job.maps_done.is_some() => {
-                Some("they are launched, and about to start")
-            }
-            SlotKind::Reduce => {
-                Some("they are launched and about to start, or too few maps are done")
-            }
+            SlotKind::Reduce if job.maps_done.is_none() => Some(self.slow_start(id, job)),
+            SlotKind::Map | SlotKind::Reduce => Some(ABOUT_TO_START.to_owned()),
         };
         let refused = known.and_then(|known| known.refusal).map(|refusal| RefusedRow {
             reason: refusal.reason.to_string(),
@@ -848,7 +892,8 @@ workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1
         let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let policies = ["fair".to_owned(), "fifo".to_owned()];
-        (LivePicture::new(&prepared.topology, policies), prepared)
+        let hadoop = prepared.scenario.hadoop.clone();
+        (LivePicture::new(&prepared.topology, hadoop, policies), prepared)
     }
 
     /// A policy whose pool `p` holds map slots.
@@ -949,7 +994,8 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let layout = PageLayout::of(&prepared, Vec::new());
         assert_eq!((layout.nodes[0].2, layout.nodes[0].3), (3, 1));
-        let mut picture = LivePicture::new(&prepared.topology, []);
+        let hadoop = prepared.scenario.hadoop.clone();
+        let mut picture = LivePicture::new(&prepared.topology, hadoop, []);
         let up =
             |map, reduce| Fact::Tracker(TrackerId(0), TrackerFact::Up(PerSlot { map, reduce }));
         tell(&mut picture, 0, up(2, 1));
@@ -1024,7 +1070,10 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
         let (mut picture, prepared) = picture();
         begin(&mut picture, &prepared);
         let waits = picture.job(0).unwrap().waits;
-        assert_eq!(waits[0].as_ref().unwrap().held_back, Some("its splits are not read yet"));
+        assert_eq!(
+            waits[0].as_ref().unwrap().held_back.as_deref(),
+            Some("its splits are not read yet")
+        );
         for fact in [JobFact::Initialised, JobFact::Running] {
             tell(&mut picture, 4, Fact::Job(JobId(0), fact));
         }
@@ -1037,12 +1086,35 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
         assert_eq!((&*refused.reason, refused.times), ("its user is at the limit", 2));
         assert_eq!((refused.from_us, refused.last_us), (3_000_000, 6_000_000));
         assert_eq!(maps.launched.unwrap().whom, "<a> map 2");
-        assert!(reduces.held_back.unwrap().contains("too few maps"), "{reduces:?}");
+        let held_back = reduces.held_back.as_deref();
+        assert_eq!(held_back, Some("too few maps are done: 0 of the 1 before the first reduce"));
         assert!(
             reduces.refused.is_none() && reduces.launched.is_none() && reduces.holders.is_empty()
         );
         tell(&mut picture, 8, Fact::Job(JobId(0), JobFact::Ended(Outcome::Killed)));
         assert!(picture.job(0).unwrap().waits.iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn many_jobs_are_coloured_by_pool_or_by_user() {
+        let first = |workload: &str| {
+            let text = format!("cluster: {{nodes: 2}}\nworkload: {{jobs: [{workload}]}}\n");
+            let registry = Registry::builtin();
+            let scenario = scenario::parse("one.yaml", &text, &[], &registry).unwrap().scenario;
+            PageLayout::of(&Prepared::new(scenario, &registry).unwrap(), Vec::new()).colour
+        };
+        let jobs = |count: u32, user: &str, pool: &str| {
+            format!(
+                "{{name: {user}{count}, count: {count}, maps: 1, map_time: 1s, user: {user}, pool: {pool}}}"
+            )
+        };
+        let two = |count, users: [&str; 2], pools: [&str; 2]| {
+            first(&format!("{}, {}", jobs(count, users[0], pools[0]), jobs(4, users[1], pools[1])))
+        };
+        assert_eq!(two(4, ["a", "b"], ["p", "q"]), PageGrouping::Job);
+        assert_eq!(two(5, ["a", "b"], ["p", "q"]), PageGrouping::Pool);
+        assert_eq!(two(5, ["a", "b"], ["p", "p"]), PageGrouping::User);
+        assert_eq!(two(5, ["a", "a"], ["p", "p"]), PageGrouping::Job);
     }
 
     /// The history follows the slots, the queue and a job that moves to another pool.

@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 // time out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// The content security policy of the page that compares two futures.
+/// The content security policy of the page that compares two futures, and of the report.
 // `sandbox` without `allow-same-origin`: the page's scripts run, but cannot call this server's
 // commands.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
@@ -337,10 +337,10 @@ impl RequestContext {
         request: Request<Incoming>,
         connection: &ListedConnection,
     ) -> Response<HttpAnswer> {
-        // The comparison has scripts of its own. The browser gives it a separate origin: its
-        // scripts can read the token in the address, but can send nothing to this server.
+        // The comparison and the report have scripts of their own. The browser gives each a
+        // separate origin: its scripts can read the token in the address, but can send nothing to this server.
         let policy = match request.uri().path() {
-            "/outlook" => HeaderValue::from_static(PAGE_POLICY),
+            "/outlook" | "/report" => HeaderValue::from_static(PAGE_POLICY),
             _ => self.policy.clone(),
         };
         let mut response = match self.reply(request, connection).await {
@@ -449,6 +449,10 @@ impl RequestContext {
                 let page = session.what_if_page(number("number")?.into()).ok_or_else(nothing)?;
                 Ok(whole("text/html; charset=utf-8", page))
             }
+            "/report" => {
+                let page = session.report().ok_or_else(nothing)?;
+                Ok(whole("text/html; charset=utf-8", page))
+            }
             "/command" => self.command(request).await,
             _ => Err(nothing()),
         }
@@ -554,7 +558,11 @@ impl Query {
 /// An answer of the server.
 enum HttpAnswer {
     Whole(Option<Bytes>),
-    Pictures(mpsc::Receiver<Bytes>),
+    /// Pictures as they come. The token says to the session that a browser listens.
+    Pictures {
+        pictures: mpsc::Receiver<Bytes>,
+        _listens: Arc<()>,
+    },
 }
 
 impl Body for HttpAnswer {
@@ -567,7 +575,7 @@ impl Body for HttpAnswer {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Pictures(pictures) => {
+            Self::Pictures { pictures, .. } => {
                 pictures.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
@@ -589,7 +597,7 @@ fn pictures(session: &Session) -> Response<HttpAnswer> {
     let mut newest = session.pictures();
     // A new browser gets the current picture at once, even if the run is paused.
     newest.mark_changed();
-    let (to, from) = mpsc::channel(1);
+    let (to, pictures) = mpsc::channel(1);
     tokio::spawn(async move {
         loop {
             let is_new = match timeout(SIGN_OF_LIFE, newest.changed()).await {
@@ -611,7 +619,7 @@ fn pictures(session: &Session) -> Response<HttpAnswer> {
             });
         }
     });
-    let mut response = Response::new(HttpAnswer::Pictures(from));
+    let mut response = Response::new(HttpAnswer::Pictures { pictures, _listens: session.watch() });
     let kind = HeaderValue::from_static("text/event-stream");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response

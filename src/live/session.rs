@@ -88,6 +88,8 @@ struct SentPicture<'a> {
     log: Vec<&'a LogLine>,
     /// Where the results are, or why there are none, after the session.
     farewell: Option<&'a str>,
+    /// Whether the server has the report.
+    has_report: bool,
     outlooks: Vec<WhatIfRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
@@ -159,6 +161,8 @@ struct SessionState {
     number: u64,
     log: Vec<LogLine>,
     farewell: Option<String>,
+    /// The report, after the session.
+    report: Option<Bytes>,
     outlooks: WhatIfs,
     /// The warnings that the user has seen.
     warned: Vec<Warning>,
@@ -184,6 +188,8 @@ pub struct Session {
     state: Mutex<SessionState>,
     turned: Condvar,
     pictures: watch::Sender<Bytes>,
+    /// The session has one reference, and each listening browser another.
+    watchers: Arc<()>,
     layout: Bytes,
     began: Instant,
 }
@@ -213,13 +219,16 @@ impl Session {
             number: 0,
             log: Vec::new(),
             farewell: None,
+            report: None,
             outlooks: WhatIfs::default(),
             warned: warnings,
             last: SessionEnd::Open,
         };
         let (pictures, _) = watch::channel(Bytes::new());
         let (state, turned) = (Mutex::new(state), Condvar::new());
-        let session = Self { registry, first, state, turned, pictures, layout, began: now() };
+        let watchers = Arc::new(());
+        let session =
+            Self { registry, first, state, turned, pictures, watchers, layout, began: now() };
         session.show(&mut session.state.lock());
         Arc::new(session)
     }
@@ -285,10 +294,12 @@ impl Session {
         self.state.lock().next.take()
     }
 
-    /// Shows on the page that the session is over, and in words what is left of it.
-    pub fn finish(&self, words: String) {
+    /// Shows on the page that the session is over, and in words what is left of it. The report, if
+    /// there is one, is a page of its own.
+    pub fn finish(&self, words: String, report: Option<String>) {
         let mut state = self.state.lock();
         state.farewell = Some(words);
+        state.report = report.map(Bytes::from);
         state.phase = SessionPhase::Finished;
         self.show(&mut state);
     }
@@ -303,6 +314,21 @@ impl Session {
     /// Returns the newest picture, as JSON, and all that follow.
     pub fn pictures(&self) -> watch::Receiver<Bytes> {
         self.pictures.subscribe()
+    }
+
+    /// Returns a token that a browser holds while it listens for pictures.
+    pub(super) fn watch(&self) -> Arc<()> {
+        self.watchers.clone()
+    }
+
+    /// Returns the number of browsers that listen for pictures.
+    pub fn watchers(&self) -> usize {
+        Arc::strong_count(&self.watchers) - 1
+    }
+
+    /// Returns the report; `None` before the end of the session, and if there is none.
+    pub(super) fn report(&self) -> Option<Bytes> {
+        self.state.lock().report.clone()
     }
 
     /// Returns the reason why a slot is held; `None` if it is free or does not exist.
@@ -620,6 +646,7 @@ impl Session {
             scene: state.scene,
             log: state.log.iter().rev().take(LOG).collect(),
             farewell: state.farewell.as_deref(),
+            has_report: state.report.is_some(),
             outlooks: state.outlooks.rows(),
             frame: state.picture.frame(),
         };
@@ -784,7 +811,8 @@ impl ClockPace for SceneWatcher {
 /// Returns the picture of a scenario's run before it begins.
 fn picture(prepared: &Prepared) -> LivePicture {
     let scenario = &prepared.scenario;
-    LivePicture::new(&prepared.topology, scenario.policies().map(|choice| choice.name.clone()))
+    let policies = scenario.policies().map(|choice| choice.name.clone());
+    LivePicture::new(&prepared.topology, scenario.hadoop.clone(), policies)
 }
 
 fn json(value: &impl Serialize) -> Bytes {

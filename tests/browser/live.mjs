@@ -50,7 +50,7 @@ assert.equal(await page.isVisible("#farewell"), false);
 step("it waits at the beginning, and says what to press");
 
 await page.click("text=Next heartbeat");
-await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeats"));
+await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeat;"));
 await page.click("text=Next decision");
 await page.waitForFunction(() => document.querySelectorAll("#said tbody tr").length === 1);
 await phase(page, "paused");
@@ -90,7 +90,7 @@ assert.equal(await page.isVisible("#first"), false);
 const waiting = await page.evaluate(() => picture.jobs.find((job) => !job.ended && job.maps[1] + job.maps[2] < job.maps[0]).id);
 await page.click(`#jobs [data-job="${waiting}"]`);
 await page.waitForFunction(() => document.getElementById("story").textContent.includes("submitted"));
-assert.match(await page.textContent("#story"), /maps wait\d+ maps.*last refusal.+map slots\d+ of 40 free.*held by .+last map launched.+ on node-\d+ at /);
+assert.match(await page.textContent("#story"), /maps wait\d+ maps.*map slots are held by\w.+ \d+.*free map slots\d+ of 40.*last refusal.+last map launched.+ on node-\d+ at /);
 await page.fill("#at", "20s");
 await page.click("#go button");
 await page.waitForFunction(() => document.getElementById("story").hidden);
@@ -167,7 +167,9 @@ await page.setViewportSize({ width: 1280, height: 900 });
 await page.waitForFunction(() => the_plan.width <= document.getElementById("map").parentElement.clientWidth);
 assert.deepEqual([await cut(page), await cut(second)], [[], []], "no table is cut");
 const sojourns = await page.$$eval("#jobs tr.over td:nth-child(7)", (cells) => cells.map((cell) => cell.textContent));
-assert.ok(sojourns.length && sojourns.every((text) => /^\d.* (s|min)/.test(text)), `${sojourns}`);
+assert.ok(sojourns.length && sojourns.every((text) => /^(\d+\.\d s|\d+ min \d\d s)$/.test(text)), `${sojourns}`);
+const high = (page) => page.$$eval("#jobs tbody tr, #pools tbody tr", (rows) => Math.max(...rows.map((row) => row.clientHeight / parseFloat(getComputedStyle(row).fontSize))));
+assert.ok((await high(page)) < 2.4 && (await high(second)) < 2.4, `no row has two lines: ${await high(page)}, ${await high(second)}`);
 await second.focus("#map");
 await second.keyboard.press("ArrowRight");
 assert.match(await second.textContent("#hover"), /node-1 in rack-1, map slot 1/);
@@ -181,6 +183,12 @@ const over = once(server, "exit");
 await page.click("#finish");
 await page.waitForSelector("#farewell:not([hidden])");
 assert.match(await page.textContent("#farewell"), /The report: \/.+session\/report\.html/);
+assert.ok(await page.isDisabled("#go button") && await page.isDisabled("#finish"));
+const [report] = await Promise.all([page.context().waitForEvent("page"), page.click("#farewell a")]);
+await report.waitForSelector("svg");
+await report.close();
+await page.close();
+step("the page of a finished session has a link to the report");
 const [code] = await over;
 assert.equal(code, 0);
 const digest = (text) => text.match(/digest\s+(\S+)/)[1];
@@ -205,6 +213,24 @@ assert.deepEqual(errors.filter((text) => !/ERR_|Failed to fetch/.test(text)), []
   }
   await go("1min 30s", "0:01:30.000");
   await go("2min 45s", "0:02:45.000");
+  // With colours for all jobs or without, the swatches in the table are those of the slots.
+  for (const by of ["pool", "job"]) {
+    await page.selectOption("#colour", by);
+    await page.waitForFunction(() => is_drawn);
+    const [drawn, due] = await page.evaluate(() => [
+      [...document.querySelectorAll("#jobs .key")].map((key) => key.className), picture.jobs.map((job) => `key k${colour_of()(job.id)}`),
+    ]);
+    assert.deepEqual(drawn, due);
+  }
+  await page.click("#jobs tbody tr td:nth-child(6)");
+  await page.waitForFunction(() => document.querySelector("#story:not([hidden]) strong")?.textContent.startsWith(picture.jobs[0].name));
+  step("swatches follow the colouring, and a click in a row of a job chooses it");
+  const spans = await page.evaluate(() => [44e4, 59.94e6, 59.97e6, 65e6, 250826e3, 848e6, 3599.7e6, 3840e6, 11100e6, 86399e6, 176400e6].map(span));
+  assert.deepEqual(spans, ["0.4 s", "59.9 s", "1 min 00 s", "1 min 05 s", "4 min 11 s", "14 min 08 s", "1 h 00 min", "1 h 04 min", "3 h 05 min", "1 d 00 h", "2 d 01 h"]);
+  await go("5min 30s", "0:05:30.000");
+  assert.match(await page.textContent("#jobs tr.over:has-text('index') td:nth-child(7)"), /^4 min 11 s$/);
+  await go("2min 45s", "0:02:45.000");
+  step("times are those of the report");
   assert.deepEqual(await shown(), [["ann", "1"], ["bob", "19.5"], ["carl", "19.5"]]);
   // A step to a decision behind the jump: the pools are asked again, and a jump to its instant says the same.
   await page.click("text=Next decision");

@@ -470,6 +470,12 @@ fn pictures_come_as_events_and_a_browser_that_takes_none_holds_nobody_up() {
         }
     }
     assert_eq!(live.command(&json!({"do": "finish"})), 200);
+    let mut reports = (0..20_000).map(|_| live.get("/report"));
+    let (_, report) =
+        reports.find(|(status, _)| *status == 200).expect("the server has the report");
+    assert!(report.contains("sandbox allow-scripts") && report.contains("<svg"), "{report}");
+    // The process stays for browsers that listen.
+    drop((idle, other));
     assert_eq!(live.end().0, Some(0));
 }
 
