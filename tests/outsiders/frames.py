@@ -72,6 +72,13 @@ def draws():
     assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook does not show it"
     [axes] = figure.axes
     assert "(s)" in axes.get_xlabel() and axes.lines[0].get_ydata()[-1] == 1
+    # A name keeps its look, whatever is drawn beside it; marks have the order of the reports.
+    [axes] = mumakil.cdf({"fifo": run, "hfsp": run, "fair": run}).axes
+    looks = {line.get_label(): (to_hex(line.get_color()), line.get_marker()) for line in axes.lines}
+    assert list(looks.values()) == list(zip(mumakil.COLOURS, "os^")), looks
+    [axes] = mumakil.cdf({"fair": run}).axes
+    [line] = axes.lines
+    assert (to_hex(line.get_color()), line.get_marker()) == looks["fair (2 jobs)"], looks
     [axes] = mumakil.slots(run).axes
     assert len(axes.collections) == 2, "a layer for each pool"
     # The first pool of the jobs has the first colour, as in reports, although the other has more slots.
@@ -81,7 +88,8 @@ def draws():
     [axes] = mumakil.locality(run).axes
     assert [round(bar.get_height(), 6) for bar in axes.patches] == [1, 1, 0, 0, 0, 0]
     [axes] = mumakil.slowdown(run).axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1 map\n(1 jobs)", "2–10\n(1 jobs)"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1 map\n(1 job)", "2–10\n(1 job)"]
+    assert not axes.patches, "a single job is a point"
     [axes] = mumakil.gantt(run).axes
     [bars] = axes.collections
     assert len(bars.get_paths()) == len(run.tasks)

@@ -20,12 +20,13 @@ say what each column means. Needs Python 3.10 and pandas or polars, and matplotl
 
 from __future__ import annotations
 
+import atexit
 import csv
 import importlib.util
 import io
 import itertools
-import atexit
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -348,38 +349,63 @@ def _concat(tables: list[Frame]) -> Frame:
 
 
 # ---- Pictures. Each is a figure of matplotlib, to be shown by a notebook or saved. ----
+#
+# Pools, users, jobs and classes have the looks that they have in the report of their run. A name of a run, or of a
+# line of a study, keeps the look of its first picture until Python ends: draw a study first, and its policies have
+# the looks of its report in all pictures.
 
-# The colours of Okabe and Ito, which are distinct with any colour vision; the reports use them,
-# too.
+# The colours of Okabe and Ito, which are distinct with any colour vision. Reports have the same colours, marks
+# and hatches in the same order.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#b5a400"]
+INK = "#1d2126"
 GREY = "#5a626c"
-DASHES: list[Any] = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
-MARKERS = "osD^vPX*"
+# The last two marks are a flat bar and an upright bar.
+BAR = [(-1, -0.4), (1, -0.4), (1, 0.4), (-1, 0.4), (-1, -0.4)]
+MARKERS: list[Any] = ["o", "s", "^", "D", "v", "P", BAR, [(y, x) for x, y in BAR]]
+HATCHES = ["", "//", "--", "\\\\", "||", "xx", "..", "++"]
+# The shares at which the line of a distribution has a mark.
+MARKED = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
 OTHERS = "others"
+# The names of runs and of lines of a study that were drawn since Python began; the place of a name is its look.
+NAMED: dict[str, int] = {}
 # For each size of job, the most maps and the name.
 SIZES = [(1, "1 map"), (10, "2–10"), (100, "11–100"), (1_000, "101–1,000"), (2**63, "more than 1,000")]
 
 
 def cdf(runs: Run | Mapping[str, Run]) -> Figure:
     """Draws the share of jobs that took at most so long, of those that succeeded: a line for each named run, or for
-    each class of jobs of a single run."""
+    each class of jobs of a single run.
+
+    A class has the look that it has in the run's report. A named run keeps its look: `fair` is of one colour in all
+    pictures that are drawn until Python ends, whichever runs are drawn beside it.
+    """
     figure, axes = _figure("Sojourns of jobs", "Sojourn (s)", "Share of jobs")
+    lines: dict[str, list[float]] = {}
+    looks: dict[str, dict[str, Any]] = {}
     if isinstance(runs, Run):
-        lines: dict[str, list[float]] = {}
+        _, order = _order(runs)
         for name, time in _succeeded(runs, "class", "sojourn_s"):
-            lines.setdefault("all", []).append(time)
-            lines.setdefault(name or "no class", []).append(time)
-        if len(lines) == 2:
-            lines = {"all": lines["all"]}
+            lines.setdefault(name or "", []).append(time)
+        looks = {name: _look(order.index(name)) for name in lines}
+        if 1 < len(lines):
+            lines = {"all": [time for times in lines.values() for time in times], **lines}
+            # The line of all jobs is not in the report: it has no colour of a class.
+            looks.setdefault("all", {"color": INK, "ls": "-", "lw": 1.8})
     else:
         lines = {name: [row[0] for row in _succeeded(run, "sojourn_s")] for name, run in runs.items()}
-    for place, (name, times) in enumerate(lines.items()):
+        looks = {name: _named(name) for name in lines}
+    for name, times in lines.items():
         times = sorted(time for time in times if time is not None)
         if times:
             shares = [number / len(times) for number in range(len(times) + 1)]
-            axes.step([times[0], *times], shares, where="post", label=f"{name} ({len(times)})", **_look(place))
+            marked = sorted({max(math.ceil(share * len(times)), 1) for share in MARKED})
+            label = f"{name or ('no class' if 1 < len(lines) else 'all')} ({_counted(len(times))})"
+            # A single job is a point: a line from 0 to 1 would look like many jobs.
+            look = looks[name] | ({"ls": "none"} if len(times) == 1 else {})
+            axes.plot([times[0], *times], shares, drawstyle="steps-post", label=label, markevery=marked, **look)
     _logarithmic(axes, "x")
-    axes.set_ylim(0, 1)
+    # Leave room for whole marks at 1.
+    axes.set_ylim(0, 1.03)
     axes.legend()
     return figure
 
@@ -422,8 +448,8 @@ def locality(run: Run) -> Figure:
     feet = [0.0] * len(names)
     for place, level in enumerate(["node", "rack", "off-rack"]):
         shares = [sums[name][place] / sum(sums[name]) for name in names]
-        hatch = ["", "//", ".."][place]
-        axes.bar(names, shares, bottom=feet, label=level, color=COLOURS[place], hatch=hatch, ec="white")
+        look: Any = {"color": COLOURS[place], "hatch": HATCHES[place], "ec": "white"}
+        axes.bar(names, shares, bottom=feet, label=level, **look)
         feet = [foot + share for foot, share in zip(feet, shares, strict=True)]
     axes.set_ylim(0, 1)
     axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
@@ -432,7 +458,8 @@ def locality(run: Run) -> Figure:
 
 def slowdown(run: Run) -> Figure:
     """Draws the slowdowns of jobs that succeeded (the sojourn divided by that alone on the empty cluster), by their
-    size; needs `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th."""
+    size; needs `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th,
+    diamonds are means."""
     figure, axes = _figure("Slowdown of jobs", "Maps of the job", "Slowdown (sojourn ÷ time alone)")
     alone = dict(_rows(run.table("alone"), "job", "alone_s"))
     sizes: dict[str, list[float]] = {}
@@ -441,11 +468,16 @@ def slowdown(run: Run) -> Figure:
             sizes.setdefault(_size(maps), []).append(sojourn / alone[job])
     names = [name for _, name in SIZES if name in sizes]
     if names:
-        look: Any = {"color": "black", "lw": 1.5}
-        box: Any = {"facecolor": COLOURS[5]}
-        labels = [f"{name}\n({len(sizes[name])} jobs)" for name in names]
-        boxes = [sizes[name] for name in names]
-        axes.boxplot(boxes, tick_labels=labels, whis=(5, 95), patch_artist=True, medianprops=look, boxprops=box)
+        # A single job has neither quartiles nor a spread: it is a diamond without a box.
+        boxes = {place: sizes[name] for place, name in enumerate(names, 1) if 1 < len(sizes[name])}
+        mean: Any = {"marker": "D", "markerfacecolor": INK, "markeredgecolor": "white"}
+        looks: Any = {"boxprops": {"facecolor": COLOURS[0]}, "medianprops": {"color": "white", "lw": 2}, "meanprops": mean}
+        for place, sample in boxes.items():
+            axes.boxplot([sample], positions=[place], whis=(5, 95), patch_artist=True, showmeans=True, **looks)
+        single = {place: sizes[name][0] for place, name in enumerate(names, 1) if place not in boxes}
+        axes.plot(list(single), list(single.values()), ls="none", **mean)
+        axes.set_xticks(range(1, len(names) + 1), [f"{name}\n({_counted(len(sizes[name]))})" for name in names])
+        axes.set_xlim(0.5, len(names) + 0.5)
     axes.axhline(1, color="black", ls=":")
     _logarithmic(axes, "y")
     return figure
@@ -507,7 +539,7 @@ def policies(
 ) -> Figure:
     """Draws a metric of a study (by default the first) over an axis: a line for each value of another axis,
     with 95 % intervals over the seeds. `over` is by default the first axis of numbers, `by` the first other axis;
-    `where` fixes the values of further axes."""
+    `where` fixes the values of further axes. A value keeps its look in all pictures that are drawn until Python ends."""
     metrics = {re.sub(r" \[[^][]*\]$", "", name): name for name in study.metrics}
     metric = metric or next(iter(metrics))
     if metric not in metrics:
@@ -525,11 +557,13 @@ def policies(
     label = metric + unit.replace(" [", " (").replace("]", ")")
     figure, axes = _figure(metric, over, label)
     lines: dict[Any, list[Any]] = {}
+    # Values that `where` leaves out keep their looks: number all of them, as the report does.
+    looks = {name: _named(str(name)) for name in (values[by] if by else [metric])}
     for row in _rows(study.cells, *study.axes, *columns):
         cell = dict(zip(study.axes, row, strict=False))
         if all(value in (cell[axis], str(cell[axis])) for axis, value in where.items()):
             lines.setdefault(cell[by] if by else metric, []).append((cell[over], *row[len(study.axes) :]))
-    for place, (name, points) in enumerate(lines.items()):
+    for name, points in lines.items():
         points = [point for point in points if point[1] is not None]
         if over in of_numbers:
             points.sort(key=lambda point: point[0])
@@ -538,8 +572,7 @@ def policies(
             [middle - (middle if end is None else end) for middle, end in zip(mean, low, strict=True)],
             [(middle if end is None else end) - middle for middle, end in zip(mean, high, strict=True)],
         ]
-        look = _look(place) | {"marker": MARKERS[place % len(MARKERS)], "ms": 5}
-        axes.errorbar(across, mean, errors, label=str(name), capsize=3, **look)
+        axes.errorbar(across, mean, errors, label=str(name), capsize=3, **looks[name])
     axes.set_ylim(bottom=0)
     if by:
         axes.legend(title=by)
@@ -604,20 +637,35 @@ def _parties(run: Run) -> tuple[dict[int, str], dict[str, str]]:
     """Returns the name by which each job is coloured, and the colour of each name, in the order of legends. The name
     is the job's pool; its user if all jobs are in one pool; its own name if there is also only one user, or its class
     if there are more names than colours. Reports have the same names and colours."""
-    jobs = list(_rows(run.jobs, "job", "pool", "user", "name", "class", "maps", "reduces"))
+    groups, order = _order(run)
+    shown = [name for name in order if name in set(groups.values())]
+    called = {name: name or "unnamed" for name in shown}
+    looks = {called[name]: colour for name, colour in zip(shown, COLOURS, strict=False)}
+    if len(COLOURS) < len(shown):
+        # The names with the most tasks come first and get colours; the others share a grey.
+        looks[OTHERS] = GREY
+    return {job: called[name] if called[name] in looks else OTHERS for job, name in groups.items()}, looks
+
+
+def _order(run: Run) -> tuple[dict[int, str], list[str]]:
+    """Returns the group of each job, and the names of groups and then of classes; the place of a name is its look in
+    the run's report."""
+    jobs = [
+        (job, *(name or "" for name in names), maps + reduces)
+        for job, *names, maps, reduces in _rows(run.jobs, "job", "pool", "user", "name", "class", "maps", "reduces")
+    ]
     columns: list[Any] = [{row[place] for row in jobs} for place in range(5)]
     place = 1 if 1 < len(columns[1]) else 2 if 1 < len(columns[2]) else 3 if len(columns[3]) <= len(COLOURS) else 4
-    names = {row[0]: row[place] or "unnamed" for row in jobs}
-    tasks: dict[str, int] = {}
-    for row in jobs:
-        tasks[names[row[0]]] = tasks.get(names[row[0]], 0) + row[5] + row[6]
-    order = list(tasks)
-    if len(COLOURS) < len(order):
-        # The names with the most tasks get colours; the others share a grey.
-        order.sort(key=lambda name: -tasks[name])
-        order[len(COLOURS) :] = [OTHERS]
-    looks = dict(zip(order, [*COLOURS, GREY], strict=False))
-    return {job: name if name in looks else OTHERS for job, name in names.items()}, looks
+    order: dict[str, None] = {}
+    for of in (place, 4):
+        tasks: dict[str, int] = {}
+        for row in jobs:
+            tasks[row[of]] = tasks.get(row[of], 0) + row[5]
+        names = list(tasks)
+        if len(COLOURS) < len(names):
+            names.sort(key=lambda name: -tasks[name])
+        order |= dict.fromkeys(names)
+    return {row[0]: row[place] for row in jobs}, list(order)
 
 
 def _rows(frame: Frame, *columns: str) -> Iterable[tuple[Any, ...]]:
@@ -630,8 +678,21 @@ def _succeeded(run: Run, *columns: str) -> Iterable[tuple[Any, ...]]:
 
 
 def _look(place: int) -> dict[str, Any]:
-    """Returns the colour and the dashes of a line."""
-    return {"color": COLOURS[place % len(COLOURS)], "ls": DASHES[place % len(DASHES)], "lw": 1.8}
+    """Returns the colour, the dashes and the marks of a line. When the colours repeat, the marks are other ones, and
+    each second line of a colour is dashed."""
+    again = place // len(COLOURS)
+    marker = MARKERS[(place + again) % len(MARKERS)]
+    colour, dashes = COLOURS[place % len(COLOURS)], "-." if again % 2 else "-"
+    return {"color": colour, "ls": dashes, "lw": 1.8, "marker": marker, "ms": 6}
+
+
+def _named(name: str) -> dict[str, Any]:
+    """Returns the look of a name, the same in all pictures; a new name gets the next look."""
+    return _look(NAMED.setdefault(name, len(NAMED)))
+
+
+def _counted(jobs: int) -> str:
+    return "1 job" if jobs == 1 else f"{jobs:,} jobs"
 
 
 def _size(maps: int) -> str:
