@@ -66,7 +66,7 @@ fn fifo_and_fair_part_in_the_quickstart_when_a_query_comes_behind_the_index() {
 
     room.mumakil("compare fifo fair --first --out page.html").assert().success();
     let page = std::fs::read_to_string(room.path("page.html")).unwrap();
-    assert_eq!(page.matches("The line across: they part at 1 min 35 s.").count(), 4);
+    assert_eq!(page.matches("The vertical line: they part at 1 min 35 s.").count(), 4);
     assert!(page.contains("Where they part</h2>"));
 }
 

@@ -99,6 +99,27 @@ impl Unit {
         }
     }
 
+    /// Prints a number of a column: times below a second are in seconds if the largest number of
+    /// the column, `largest`, is at least a second.
+    pub fn show_in_column(self, value: f64, largest: f64) -> String {
+        self.show_beside(value, least_like(value, largest), 0)
+    }
+
+    /// Prints differences that belong together in a column with this largest number.
+    pub fn show_differences_in_column<const N: usize>(
+        self,
+        values: [f64; N],
+        largest: f64,
+    ) -> [String; N] {
+        let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
+        let own = sizes.fold(0.0, f64::max);
+        // Numbers of a second and more already have the units of the column.
+        match self == Self::TIME && own < least_like(own, largest) {
+            true => values.map(|value| self.show_in_column(value, largest)),
+            false => self.show_differences(values),
+        }
+    }
+
     /// Prints numbers that belong together, such as a mean and the ends of its interval: all in the
     /// unit and with the precision of the largest number.
     pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
@@ -174,6 +195,13 @@ fn without_idle_zeros(told: &str) -> String {
     told.split(' ').map(trim).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the number whose unit a number of a column has: itself, or a second if the column has a
+/// number of a second or more.
+fn least_like(value: f64, largest: f64) -> f64 {
+    let size = value.abs();
+    if 1.0 <= largest.abs() { size.max(1.0) } else { size.max(largest.abs()) }
+}
+
 fn power(unit: &str, power: i8) -> String {
     match power {
         0 => String::new(),
@@ -222,6 +250,20 @@ mod tests {
         }
         assert_eq!(Unit::SHARE.show_differences([-0.034]), ["-3.4 points"]);
         assert_eq!(Unit::TIME.show_differences([-9.06]), ["-9.1 s"]);
+    }
+
+    #[test]
+    fn a_column_of_seconds_has_no_milliseconds() {
+        let column = |values: [f64; 3]| {
+            let largest = values.iter().fold(0.0, |largest, value| f64::max(largest, value.abs()));
+            values.map(|value| Unit::TIME.show_in_column(value, largest))
+        };
+        assert_eq!(column([-0.915, 48.4, 61.0]), ["-0.9 s", "48.4 s", "1 min 01 s"]);
+        assert_eq!(column([-0.0004, 0.025, 0.4]), ["-0.4 ms", "25.0 ms", "400.0 ms"]);
+        let differences = |largest| Unit::TIME.show_differences_in_column([0.2, 0.1], largest);
+        assert_eq!(differences(9.0), ["0.2 s", "0.1 s"]);
+        assert_eq!(differences(0.2), ["200.0 ms", "100.0 ms"]);
+        assert_eq!(Unit::SHARE.show_differences_in_column([0.2], 9.0), ["20.0 points"]);
     }
 
     #[test]

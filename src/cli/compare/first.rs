@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::runs::{ComparedRun, longer};
+use super::runs::{ComparedRun, largest, longer};
 use super::{expect_tasks, unreadable};
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
@@ -78,7 +78,7 @@ impl<'a> FirstDifferenceReport<'a> {
         let [one, other] = self.runs.map(|run| run.name.as_str());
         let mut rows =
             vec![["job", "name", "ends at", one, other, "difference"].map(str::to_owned)];
-        rows.extend(self.shown().into_iter().map(row));
+        rows.extend(self.rows());
         let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
         lines += table(&rows, &[Right, Left, Right, Right, Right, Right]);
         if SHOWN < self.changed.len() {
@@ -96,11 +96,11 @@ impl<'a> FirstDifferenceReport<'a> {
 
     /// Returns the section for a page.
     pub(super) fn section(&self) -> Section {
-        let slots = self.slots().into_iter().map(|slot| slot.join(" "));
-        let text = std::iter::once(self.headline()).chain(slots).collect::<Vec<_>>().join("; ");
+        const SLOT: [&str; 6] = ["Run", "At", "Job", "Task", "Node", "Why"];
+        const TASK: [&str; 4] = ["Run", "At", "Attempt", "Why"];
         let [one, other] = self.runs.map(|run| run.name.as_str());
         let number = |name: &str| PageColumn::number(name, None);
-        let cells = |changed: &ChangedJob<'_>| {
+        let cells = |(changed, texts): (&ChangedJob<'_>, [String; 6])| {
             let [one, other] = changed.sojourns.map(seconds);
             let (id, ended) = (f64::from(changed.job.job), seconds(Some(changed.ended)));
             let values = [Some(id), None, ended, one, other, difference(changed)];
@@ -108,7 +108,7 @@ impl<'a> FirstDifferenceReport<'a> {
                 Some(value) => PageCell::number(value, shown),
                 None => PageCell::text(shown),
             };
-            row(changed).into_iter().zip(values).map(cell).collect()
+            texts.into_iter().zip(values).map(cell).collect()
         };
         let jobs = PageTable {
             caption: self.caption(),
@@ -120,13 +120,17 @@ impl<'a> FirstDifferenceReport<'a> {
                 number(other),
                 number("Difference"),
             ],
-            rows: self.shown().into_iter().map(cells).collect(),
+            rows: self.shown().into_iter().zip(self.rows()).map(cells).collect(),
         };
-        let mut blocks = vec![PageBlock::Text(text + "."), PageBlock::Table(jobs)];
+        let mut blocks =
+            vec![slots_table(self.headline(), &SLOT, self.slots()), PageBlock::Table(jobs)];
         if let Some(story) = &self.story {
             let JobRow { job, name, .. } = self.changed[0].job;
-            let text = format!("Job {job} ({name}), the first of these: {}.", story.sentence());
-            blocks.push(PageBlock::Text(text));
+            let headline = format!("Job {job} ({name}), the first of these: {}", story.headline);
+            blocks.push(slots_table(headline, &TASK, story.slots.clone()));
+            if !story.meanwhile.is_empty() {
+                blocks.push(PageBlock::Sentences(story.meanwhile.clone()));
+            }
         }
         Section::new("Where they part", blocks)
     }
@@ -221,6 +225,14 @@ impl<'a> FirstDifferenceReport<'a> {
         shown
     }
 
+    /// Returns the texts of the jobs to show.
+    fn rows(&self) -> Vec<[String; 6]> {
+        let shown = self.shown();
+        let by = largest(shown.iter().filter_map(|changed| difference(changed)));
+        let took = largest(shown.iter().flat_map(|changed| changed.sojourns).filter_map(seconds));
+        shown.into_iter().map(|changed| row(changed, took, by)).collect()
+    }
+
     /// Returns the command that explains the difference.
     fn how_to_go_on(&self, folders: &[PathBuf]) -> String {
         // This is called only if a job has changed. The first of `changed` ended first, so it is
@@ -251,6 +263,24 @@ fn story(
     Ok(stories.map_err(unreadable)?.parting_words())
 }
 
+/// Returns a table of the slots of each run, with a headline; only the headline if there are none.
+fn slots_table(headline: String, titles: &[&str], slots: Vec<Vec<String>>) -> PageBlock {
+    if slots.is_empty() {
+        return PageBlock::Text(format!("{headline}."));
+    }
+    let row = |slot: Vec<String>| {
+        let mut cells: Vec<PageCell> = slot.into_iter().map(PageCell::text).collect();
+        // A run without a slot has fewer texts.
+        cells.resize(titles.len(), PageCell::default());
+        cells
+    };
+    PageBlock::Table(PageTable {
+        caption: headline,
+        columns: titles.iter().copied().map(PageColumn::text).collect(),
+        rows: slots.into_iter().map(row).collect(),
+    })
+}
+
 /// Returns the point at which a job's stories part; `whose` begins the headline.
 pub(in crate::cli) fn parting(whose: &str, words: &PartingWords) -> TerminalLines {
     let mut lines = TerminalLines::default();
@@ -261,13 +291,14 @@ pub(in crate::cli) fn parting(whose: &str, words: &PartingWords) -> TerminalLine
     lines
 }
 
-fn row(changed: &ChangedJob<'_>) -> [String; 6] {
+/// Returns the texts of a job, in columns with these largest sojourns and differences.
+fn row(changed: &ChangedJob<'_>, most: f64, largest: f64) -> [String; 6] {
     let took = |millis: Option<u64>| match seconds(millis) {
-        Some(took) => Unit::TIME.show(took),
+        Some(took) => Unit::TIME.show_in_column(took, most),
         None => "no end".to_owned(),
     };
     let [one, other] = changed.sojourns.map(took);
-    let by = difference(changed).map_or_else(|| "–".to_owned(), longer);
+    let by = difference(changed).map_or_else(|| "–".to_owned(), |by| longer(by, largest));
     let name = changed.job.name.to_string();
     [changed.job.job.to_string(), name, instant(changed.ended), one, other, by]
 }

@@ -1,7 +1,9 @@
 //! The page that compares runs.
 
 use super::pairs::Pairs;
-use super::runs::{ComparedRun, RunDescription, headline, locality, longer, outcome, tell_spread};
+use super::runs::{
+    ComparedRun, RunDescription, headline, largest, locality, longer, outcome, tell_spread,
+};
 use super::side::ratio;
 use super::unreadable;
 use crate::chart::{self, Caption, ChartAxis, Drawing, Ecdf, EcdfSample};
@@ -167,20 +169,22 @@ fn changes(first: &ComparedRun, other: &ComparedRun, pairs: &Pairs<'_>) -> Vec<P
         text += &format!(
             " Ratio: {}. Difference: {}.",
             tell_spread(ratios, ratio).join(", "),
-            tell_spread(differences, longer).join(", ")
+            tell_spread(differences, |by| longer(by, largest(differences))).join(", ")
         );
     }
     let changes = pairs.changes();
     if changes.is_empty() {
         return vec![PageBlock::Text(text)];
     }
-    let time = |seconds: f64| PageCell::number(seconds, Unit::TIME.show(seconds));
+    let most = largest(changes.iter().flat_map(|pair| [pair.first, pair.other]));
+    let by = largest(changes.iter().map(|pair| pair.difference()));
+    let time = |seconds: f64| PageCell::number(seconds, Unit::TIME.show_in_column(seconds, most));
     let row = |pair: &&super::pairs::JobPair<'_>| {
         vec![
             PageCell::text(pair.name),
             time(pair.first),
             time(pair.other),
-            PageCell::number(pair.difference(), longer(pair.difference())),
+            PageCell::number(pair.difference(), longer(pair.difference(), by)),
             PageCell::maybe(pair.ratio(), ratio),
         ]
     };

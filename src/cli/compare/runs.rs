@@ -199,7 +199,8 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     };
     line("jobs", &outcome(&pairs));
     line("ratio", &tell_spread(ratios, ratio).join("   "));
-    line("difference", &tell_spread(differences, longer).join("   "));
+    let most = largest(differences);
+    line("difference", &tell_spread(differences, |by| longer(by, most)).join("   "));
     let changes = pairs.changes();
     if changes.is_empty() {
         return lines;
@@ -209,12 +210,14 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
             .map(str::to_owned)
             .to_vec(),
     ];
+    let by = largest(changes.iter().map(|pair| pair.difference()));
+    let most = largest(changes.iter().flat_map(|pair| [pair.first, pair.other]));
     rows.extend(changes.iter().take(SHOWN).map(|pair| {
         vec![
             pair.name.to_owned(),
-            Unit::TIME.show(pair.first),
-            Unit::TIME.show(pair.other),
-            longer(pair.difference()),
+            Unit::TIME.show_in_column(pair.first, most),
+            Unit::TIME.show_in_column(pair.other, most),
+            longer(pair.difference(), by),
             pair.ratio().map_or_else(|| "–".to_owned(), ratio),
         ]
     }));
@@ -233,14 +236,24 @@ pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
 }
 
 /// Returns the three numbers of a spread in words.
-pub(super) fn tell_spread([low, median, high]: Spread, show: fn(f64) -> String) -> [String; 3] {
+pub(super) fn tell_spread(
+    [low, median, high]: Spread,
+    show: impl Fn(f64) -> String,
+) -> [String; 3] {
     [format!("p5 {}", show(low)), format!("median {}", show(median)), format!("p95 {}", show(high))]
 }
 
-/// Prints a difference of times with its sign: `+12.0 s`.
-pub(super) fn longer(seconds: f64) -> String {
-    let sign = if 0.0 < seconds { "+" } else { "" };
-    format!("{sign}{}", Unit::TIME.show(seconds))
+/// Prints a difference of times with its sign, `+12.0 s`, for a column with this largest
+/// difference. A difference that rounds to zero has no sign.
+pub(super) fn longer(seconds: f64, largest: f64) -> String {
+    let told = Unit::TIME.show_in_column(seconds, largest);
+    let is_above = 0.0 < seconds && told.contains(|c: char| ('1'..='9').contains(&c));
+    if is_above { format!("+{told}") } else { told }
+}
+
+/// Returns the largest of some numbers, whatever their signs.
+pub(super) fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().fold(0.0, |largest, number| number.abs().max(largest))
 }
 
 #[cfg(test)]
@@ -304,7 +317,7 @@ mod tests {
           attempts                     9            9        1.00×
           attempts failed              2            2        1.00×
           attempts killed              1            1        1.00×
-          suspensions                  0            0        1.00×
+          suspensions                  0            0            –
 
           maps of the job      fifo      fair       change
           1 map             100.0 %   100.0 %   0.0 points

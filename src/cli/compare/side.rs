@@ -89,15 +89,15 @@ impl SideRow {
     }
 
     /// Returns the change of a value from the first; `None` if one of the two is missing, or if
-    /// only the first is zero. From zero to zero the ratio is `1.00×`.
+    /// the first is zero, for then there is no ratio.
     fn change(&self, value: Option<f64>) -> Option<Difference> {
         let (first, value) = (self.values[0]?, value?);
         // Show a share from 2 % to 4 % as "+2 points": "2.00×" would mislead.
         if self.unit.share {
             return Some(Difference::Points(value - first));
         }
-        let times = if first == value { 1.0 } else { value / first };
-        // A division by zero gives infinity: show no change then.
+        let times = value / first;
+        // A division by zero gives no finite number: show no change then.
         times.is_finite().then_some(Difference::Times(times))
     }
 }
@@ -156,7 +156,7 @@ mod tests {
   mean sojourn   1 min 20 s   1 min 00 s         0.75×
   node-local         95.0 %       91.2 %   -3.8 points
   rack-local          5.0 %        5.0 %    0.0 points
-  failed                  0            0         1.00×
+  failed                  0            0             –
   killed                  0        2,000             –
   makespan                –        9.0 s             –
 "

@@ -157,7 +157,7 @@ impl Stack {
             sheet.nothing(&area);
         }
         if let Some((_, name)) = &self.mark {
-            sheet.note(&format!("The line across: {name}."));
+            sheet.note(&format!("The vertical line: {name}."));
         }
         if let Some(interval) = averaged {
             sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));

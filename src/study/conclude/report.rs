@@ -313,7 +313,16 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         let unit = metric.map_or(Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
         let compared = PageCell::text(format!("{} against {}", found.other, found.base));
-        let difference = band(found.difference, seeds, |numbers| unit.show_differences(numbers));
+        // Times of a metric stand below one another: they have one unit.
+        let of_metric = findings.comparisons.iter().filter(|other| other.metric == found.metric);
+        let numbers = of_metric.filter_map(|other| other.difference).flat_map(|of| {
+            let Band { low, high } = of.band.unwrap_or(Band { low: of.mean, high: of.mean });
+            [of.mean, low, high]
+        });
+        let sizes = numbers.map(f64::abs).filter(|size| size.is_finite());
+        let largest = sizes.fold(0.0, f64::max);
+        let show = |numbers| unit.show_differences_in_column(numbers, largest);
+        let difference = band(found.difference, seeds, show);
         let ratio = band(found.ratio, seeds, shown);
         let p = PageCell::maybe(found.p, |p| {
             if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) }
