@@ -222,7 +222,8 @@ fn by(ratio: f64, unit: Unit) -> String {
 }
 
 /// Prints ratios that stand together, with enough decimals to show how far apart they are. If all
-/// ratios are below one, or all above, they also get enough decimals to differ from one.
+/// ratios are below one, or all above, they also get enough decimals to differ from one. A small
+/// ratio has two significant digits beside large ones: no ratio but zero is printed as zero.
 pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
     let (low, high) = (ends(f64::min), ends(f64::max));
@@ -241,6 +242,11 @@ pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
         // Only a very wide interval has so large an end.
         1e100.. => "∞".to_owned(),
         1e6.. => significant(ratio, 3),
+        // A ratio that would have fewer than two digits gets decimals of its own.
+        1e-6..10.0 if ratio * 10f64.powi(decimals as i32) < 9.5 => {
+            format!("{ratio:.*}", (1.0 - ratio.log10().floor()) as usize)
+        }
+        ..1e-6 if 0.0 < ratio => significant(ratio, 2),
         _ => format!("{ratio:.decimals$}"),
     })
 }
@@ -377,7 +383,9 @@ mod tests {
         assert_eq!(shown([1.05, 1.001, 1.2]), ["1.050", "1.001", "1.200"]);
         assert_eq!(shown([250.0, 200.0, 312.0]), ["250", "200", "312"]);
         assert_eq!(shown([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
-        assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2", "0", "∞"]);
+        assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2.0", "0", "∞"]);
+        assert_eq!(shown([3.256, 0.174, 60.9]), ["3.3", "0.17", "61"]);
+        assert_eq!(shown([1.0, 0.0021, 480.0]), ["1.0", "0.0021", "480"]);
         assert_eq!(by(f64::INFINITY, Unit::PLAIN), "is 10¹⁰⁰ times as much");
     }
 }
