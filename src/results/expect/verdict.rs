@@ -231,6 +231,9 @@ impl Judge<'_> {
             }
             _ => None,
         };
+        // If both sides are equal with each seed, an interval from 0 to 0 says nothing more.
+        let band = band
+            .filter(|found| found.band.is_some_and(|Band { low, high }| low != 0.0 || high != 0.0));
         if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
             let [mean, low, high] = unit.show_differences([mean, low, high]);
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
