@@ -19,6 +19,7 @@
 //! page includes the style sheet of drawings.
 
 mod markup;
+mod unbroken;
 
 use serde::{Deserialize, Serialize};
 

@@ -191,7 +191,7 @@ charts:
     for row in
         ["commit_pending=quirk, nodes=5", "commit_pending=slot-held, nodes=3.5", "nodes=4, 1h"]
     {
-        assert!(report.contains(&format!("<td>{row}</td>")), "{row}");
+        assert!(report.contains(&format!(">{row}</td>")), "{row}");
     }
 }
 

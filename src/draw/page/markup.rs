@@ -5,6 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use super::unbroken::unbroken;
 use super::{
     Headline, HtmlPage, JudgedExpectation, Judgement, PageBlock, PageCell, PageTable,
     PublishedComparison, Section,
@@ -16,7 +17,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// A cell with more bytes than this may break into lines. Chosen: a name or a sum is shorter and
 /// stays on one line.
-const LONG: usize = 48;
+const LONG: usize = 32;
 
 pub(super) fn page(page: &HtmlPage) -> Markup {
     html! {
@@ -109,8 +110,8 @@ fn headline(headline: &Headline) -> Markup {
     html! {
         div {
             dt { (headline.label) }
-            dd.value { (headline.value) }
-            @if !headline.note.is_empty() { dd.note { (headline.note) } }
+            dd.value { (unbroken(&headline.value)) }
+            @if !headline.note.is_empty() { dd.note { (unbroken(&headline.note)) } }
         }
     }
 }
@@ -120,7 +121,7 @@ fn verdict(verdict: &JudgedExpectation) -> Markup {
         // An expectation with an empty text hides what its experiment published as a whole.
         let value = value.as_ref().filter(|value| !value.is_empty());
         html! {
-            @if let Some(value) = value { span.fact { span.label { (word) } " " (value) } " " }
+            @if let Some(value) = value { span.fact { span.label { (word) } " " (unbroken(value)) } " " }
         }
     };
     html! {
@@ -165,7 +166,10 @@ fn beside(figures: &[PublishedComparison]) -> Markup {
             thead { tr { th {} th { "published" } th { "ours" } th { "difference" } } }
             tbody {
                 @for PublishedComparison { what, published, ours, difference } in figures {
-                    tr { th { (what) } td { (published) } td { (ours) } td { (difference) } }
+                    tr {
+                        th { (what) }
+                        @for text in [published, ours, difference] { td { (unbroken(text)) } }
+                    }
                 }
             }
         }
@@ -243,7 +247,7 @@ fn split(cell: &PageCell) -> Markup {
                         }
                     }
                 }
-                ul { @for line in cell.shown.lines() { li { (line) } } }
+                ul { @for line in cell.shown.lines() { li { (unbroken(line)) } } }
             }
         }
     }
@@ -256,7 +260,9 @@ fn cell(cell: &PageCell, is_number: bool) -> Markup {
     // Numbers never break, so that their digits are aligned.
     let is_long = LONG < cell.shown.len();
     let class = if is_number { Some("n") } else { is_long.then_some("long") };
-    html! { td class=[class] data-value=[cell.value] { (cell.shown) } }
+    // Only long texts break at all.
+    let shown = if class == Some("long") { unbroken(&cell.shown) } else { cell.shown.clone() };
+    html! { td class=[class] data-value=[cell.value] { (shown) } }
 }
 
 /// Marks up text between backticks as code.
@@ -266,9 +272,9 @@ fn prose(text: &str) -> Markup {
     html! {
         @if is_even {
             @for (place, piece) in text.split('`').enumerate() {
-                @if place % 2 == 0 { (piece) } @else { code { (piece) } }
+                @if place % 2 == 0 { (unbroken(piece)) } @else { code { (piece) } }
             }
-        } @else { (text) }
+        } @else { (unbroken(text)) }
     }
 }
 
@@ -361,7 +367,7 @@ mod tests {
             verdict.contains(r#"<code class="that">locality.node &gt;= 0.98</code>"#),
             "{verdict}"
         );
-        assert!(verdict.contains("98 %") && !verdict.contains("measured"), "{verdict}");
+        assert!(verdict.contains("98\u{a0}%") && !verdict.contains("measured"), "{verdict}");
     }
 
     #[test]
