@@ -159,7 +159,7 @@ fn a_report_has_what_was_recorded() {
         "class=\"bars c-1\" d=\"M1500 2h7500v.88h-7500z\" data-bars=\"0, attempt 1\" data-fate=\"still running\"",
         "1 job left unfinished: <code>b</code>.",
         "style=\"width:44.44%\" title=\"maps: 44.4 %\"",
-        "<li>the last map 4.0 s, 44.4 %</li>",
+        "<li>the last map 4.0\u{a0}s, 44.4\u{a0}%</li>",
         "mumakil run scenario.resolved.yaml",
         "<code>jetaniro</code>",
     ] {
