@@ -1,5 +1,6 @@
 //! Concludes a study: makes its result files from its manifest and its runs.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -308,19 +309,22 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         PageColumn::number("p", None),
     ]);
     let seeds = sheet.seeds.len();
+    // Times of a metric stand below one another: they have one unit.
+    let mut largest: BTreeMap<&str, f64> = BTreeMap::new();
+    for found in &findings.comparisons {
+        let Some(Estimate { mean, band, .. }) = found.difference else { continue };
+        let ends = band.map_or([mean; 2], |Band { low, high }| [low, high]);
+        let sizes = ends.into_iter().chain([mean]).map(f64::abs);
+        let size = sizes.filter(|size| size.is_finite()).fold(0.0, f64::max);
+        let known = largest.entry(&found.metric).or_default();
+        *known = known.max(size);
+    }
     let row = |found: &Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
         let compared = PageCell::text(format!("{} against {}", found.other, found.base));
-        // Times of a metric stand below one another: they have one unit.
-        let of_metric = findings.comparisons.iter().filter(|other| other.metric == found.metric);
-        let numbers = of_metric.filter_map(|other| other.difference).flat_map(|of| {
-            let Band { low, high } = of.band.unwrap_or(Band { low: of.mean, high: of.mean });
-            [of.mean, low, high]
-        });
-        let sizes = numbers.map(f64::abs).filter(|size| size.is_finite());
-        let largest = sizes.fold(0.0, f64::max);
+        let largest = largest.get(&*found.metric).copied().unwrap_or_default();
         let show = |numbers| unit.show_differences_in_column(numbers, largest);
         let difference = band(found.difference, seeds, show);
         let ratio = band(found.ratio, seeds, shown);
