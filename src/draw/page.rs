@@ -142,6 +142,23 @@ pub struct PageTable {
     pub rows: Vec<Vec<PageCell>>,
 }
 
+impl PageTable {
+    /// Returns the table without the columns that have nothing in any row, such as the intervals of
+    /// a single seed.
+    pub fn without_empty_columns(self) -> Self {
+        let Self { caption, columns, rows } = self;
+        let has_any = |place: usize| rows.iter().any(|row| !row[place].shown.is_empty());
+        let is_used: Vec<bool> =
+            (0..columns.len()).map(|place| rows.is_empty() || has_any(place)).collect();
+        let rows = rows.into_iter().map(|row| used(row, &is_used)).collect();
+        Self { caption, columns: used(columns, &is_used), rows }
+    }
+}
+
+fn used<T>(all: Vec<T>, is_used: &[bool]) -> Vec<T> {
+    all.into_iter().zip(is_used).filter_map(|(one, is_used)| is_used.then_some(one)).collect()
+}
+
 /// A column of a table.
 #[derive(Clone, Debug, Default)]
 pub struct PageColumn {

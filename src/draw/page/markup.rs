@@ -350,6 +350,23 @@ mod tests {
     }
 
     #[test]
+    fn a_column_in_which_every_cell_is_empty_can_be_left_out() {
+        let table = |intervals: [&str; 2]| {
+            let columns = ["mean", "95 % interval", "which is"].map(PageColumn::text).into();
+            let row = |interval: &str| ["1", interval, "less"].map(PageCell::text).into();
+            PageTable { caption: String::new(), columns, rows: intervals.map(row).into() }
+        };
+        let columns = |table: PageTable| {
+            let table = table.without_empty_columns();
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+            table.columns.len()
+        };
+        assert_eq!(columns(table(["", ""])), 2);
+        assert_eq!(columns(table(["", "0 to 2"])), 3);
+        assert_eq!(columns(PageTable { rows: Vec::new(), ..table(["", ""]) }), 3);
+    }
+
+    #[test]
     fn a_verdict_has_a_sign_and_a_word() {
         let verdict = JudgedExpectation {
             judgement: Judgement::KnownGap,

@@ -293,6 +293,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         columns: axes.chain(metrics).collect(),
         rows: sheet.cells.iter().enumerate().map(row).collect(),
     }
+    .without_empty_columns()
 }
 
 fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
@@ -328,8 +329,9 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         let show = |numbers| unit.show_differences_in_column(numbers, largest);
         let difference = band(found.difference, seeds, show);
         let ratio = band(found.ratio, seeds, shown);
-        let p = PageCell::maybe(found.p, |p| {
-            if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) }
+        let p = found.p.map_or_else(PageCell::default, |p| {
+            let told = if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) };
+            PageCell::number(p, told)
         });
         let verdict = match (found.verdict, found.more_seeds) {
             (RatioVerdict::Undecided, Some(more)) => {
@@ -345,6 +347,7 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         columns: columns.collect(),
         rows: findings.comparisons.iter().map(row).collect(),
     }
+    .without_empty_columns()
 }
 
 /// Returns the cells of an estimate: the mean, its interval, and the count of seeds if some seeds
