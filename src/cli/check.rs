@@ -48,9 +48,9 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
     let told = |(kind, load): (SlotKind, f64)| (kind.word(), significant(load, 3));
     if let Some((kind, load)) = prepared.overload().map(told) {
         terminal::warn(&format!(
-            "the cluster will be overloaded: the jobs ask for {load} times the {kind} slots while \
-             they arrive, so sojourns will measure how many jobs there are; take more nodes, or \
-             let jobs arrive more slowly (`workload.pace`)"
+            "the jobs ask for {load} times the {kind} slots while they arrive, so they queue, and \
+             sojourns will measure how many jobs there are; take more nodes, or let jobs arrive more \
+             slowly (`workload.pace`)"
         ));
     }
     let parts = [

@@ -39,9 +39,9 @@ impl Plan {
             return Ok(None);
         }
         Ok(Some(format!(
-            "{} of {} will be overloaded, since their jobs ask for more slot time than there is while \
-             they arrive: {}; their sojourns will measure how many jobs there are. Let jobs arrive \
-             more slowly, or at a rate that suits each cluster (`workload.pace: {{load: 0.7}}`)",
+            "in {} of {} the jobs ask for more slot time than there is while they arrive: {}; their \
+             sojourns will measure how many jobs there are. Let jobs arrive more slowly, or at a \
+             rate that suits each cluster (`workload.pace: {{load: 0.7}}`)",
             overloaded,
             counted(marks.len() as u64, "cell"),
             marked_cells(&marks, |axis, value| self.told(axis, value)),
