@@ -89,7 +89,7 @@ impl SlotsOverTime<'_> {
                 title: format!("Slots that {word}s hold, by {}", self.parties.word()),
                 beneath: match sample.is_zero() {
                     true => String::new(),
-                    false => format!("as it was at every {sample}"),
+                    false => format!("as it was every {sample}"),
                 },
                 ..Caption::default()
             };
