@@ -111,8 +111,7 @@ impl Unit {
         values: [f64; N],
         largest: f64,
     ) -> [String; N] {
-        let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
-        let own = sizes.fold(0.0, f64::max);
+        let own = tell::largest(values);
         // Numbers of a second and more already have the units of the column.
         match self == Self::TIME && own < least_like(own, largest) {
             true => values.map(|value| self.show_in_column(value, largest)),
@@ -123,8 +122,7 @@ impl Unit {
     /// Prints numbers that belong together, such as a mean and the ends of its interval: all in the
     /// unit and with the precision of the largest number.
     pub fn show_together<const N: usize>(self, values: [f64; N]) -> [String; N] {
-        let sizes = values.iter().map(|value| value.abs()).filter(|size| size.is_finite());
-        let largest = sizes.fold(0.0, f64::max);
+        let largest = tell::largest(values);
         values.map(|value| self.show_beside(value, largest, 0))
     }
 

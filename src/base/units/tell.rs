@@ -192,6 +192,11 @@ pub fn decimal_size(bytes: f64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// Returns the largest of some numbers, whatever their signs; those that are not finite do not count.
+pub fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    numbers.into_iter().map(f64::abs).filter(|size| size.is_finite()).fold(0.0, f64::max)
+}
+
 /// Prints a number without a unit, with the precision of a number of size `like`: at least four
 /// significant digits, but no more than the number has.
 pub fn number(value: f64, like: f64) -> String {

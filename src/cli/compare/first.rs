@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::runs::{ComparedRun, largest, longer};
+use super::runs::{ComparedRun, longer};
 use super::{expect_tasks, unreadable};
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
@@ -21,7 +21,7 @@ use crate::page::{PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::shell::quoted_path;
 use crate::tables::JobRow;
 use crate::units::SimSpan;
-use crate::units::tell::{counted, span};
+use crate::units::tell::{counted, largest, span};
 
 /// The most jobs shown on a terminal.
 const SHOWN: usize = 10;
@@ -78,7 +78,7 @@ impl<'a> FirstDifferenceReport<'a> {
         let [one, other] = self.runs.map(|run| run.name.as_str());
         let mut rows =
             vec![["job", "name", "ends at", one, other, "difference"].map(str::to_owned)];
-        rows.extend(self.rows());
+        rows.extend(self.rows().into_iter().map(|(_, texts)| texts));
         let rows: Vec<_> = rows.into_iter().map(Vec::from).collect();
         lines += table(&rows, &[Right, Left, Right, Right, Right, Right]);
         if SHOWN < self.changed.len() {
@@ -120,7 +120,7 @@ impl<'a> FirstDifferenceReport<'a> {
                 number(other),
                 number("Difference"),
             ],
-            rows: self.shown().into_iter().zip(self.rows()).map(cells).collect(),
+            rows: self.rows().into_iter().map(cells).collect(),
         };
         let mut blocks =
             vec![slots_table(self.headline(), &SLOT, self.slots()), PageBlock::Table(jobs)];
@@ -225,12 +225,12 @@ impl<'a> FirstDifferenceReport<'a> {
         shown
     }
 
-    /// Returns the texts of the jobs to show.
-    fn rows(&self) -> Vec<[String; 6]> {
+    /// Returns the jobs to show, with their texts.
+    fn rows(&self) -> Vec<(&ChangedJob<'a>, [String; 6])> {
         let shown = self.shown();
         let by = largest(shown.iter().filter_map(|changed| difference(changed)));
         let took = largest(shown.iter().flat_map(|changed| changed.sojourns).filter_map(seconds));
-        shown.into_iter().map(|changed| row(changed, took, by)).collect()
+        shown.into_iter().map(|changed| (changed, row(changed, took, by))).collect()
     }
 
     /// Returns the command that explains the difference.

@@ -1,9 +1,7 @@
 //! The page that compares runs.
 
 use super::pairs::Pairs;
-use super::runs::{
-    ComparedRun, RunDescription, headline, largest, locality, longer, outcome, tell_spread,
-};
+use super::runs::{ComparedRun, RunDescription, headline, locality, longer, outcome, tell_spread};
 use super::side::ratio;
 use super::unreadable;
 use crate::chart::{self, Caption, ChartAxis, Drawing, Ecdf, EcdfSample};
@@ -15,6 +13,7 @@ use crate::output::results::RunResults;
 use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::scenario::Registry;
 use crate::tables::JobRow;
+use crate::units::tell::largest;
 
 /// The most rows in a table of changes.
 // Chosen: a browser sorts a thousand rows without a delay, but not a million.

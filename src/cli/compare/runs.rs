@@ -19,7 +19,7 @@ use crate::output::report::{SIZES, locality_by_size};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
 use crate::tables::{ReadError, RunJobs};
-use crate::units::tell::counted;
+use crate::units::tell::{counted, largest};
 
 /// The most changes printed, the largest first; the page of `--out` has more.
 const SHOWN: usize = 10;
@@ -249,11 +249,6 @@ pub(super) fn longer(seconds: f64, largest: f64) -> String {
     let told = Unit::TIME.show_in_column(seconds, largest);
     let is_above = 0.0 < seconds && told.contains(|c: char| ('1'..='9').contains(&c));
     if is_above { format!("+{told}") } else { told }
-}
-
-/// Returns the largest of some numbers, whatever their signs.
-pub(super) fn largest(numbers: impl IntoIterator<Item = f64>) -> f64 {
-    numbers.into_iter().fold(0.0, |largest, number| number.abs().max(largest))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! differences are everywhere; only those of more than `little` milliseconds count.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::{GivenSlot, Slots, slots};
 use crate::tables::{JobRow, ReadError, Results};
@@ -116,9 +117,12 @@ fn longer_task(
     little: u64,
 ) -> Option<JobDifference> {
     let [one, other] = [0, 1].map(|run| of_job(given[run], jobs[run]));
+    // A task has one first attempt. Jobs may have thousands of tasks, so look twins up.
+    let other: BTreeMap<u32, &GivenSlot> =
+        other.into_iter().map(|slot| (slot.task, slot)).collect();
     let twins = one.into_iter().filter_map(|slot| {
-        let twin = other.iter().find(|twin| twin.task == slot.task)?;
-        Some((slot, *twin, slot.length()?, twin.length()?))
+        let twin = *other.get(&slot.task)?;
+        Some((slot, twin, slot.length()?, twin.length()?))
     });
     let differs = |(.., a, b): &(&GivenSlot, &GivenSlot, u64, u64)| little < a.abs_diff(*b);
     // The job is done when the last task ends, so the task that makes most of the difference says

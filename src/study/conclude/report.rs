@@ -16,7 +16,7 @@ use crate::plan::manifest::{StudyManifest, read_manifest};
 use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
-use mumakil_base::units::tell::{count, counted, significant};
+use mumakil_base::units::tell::{self, count, counted, significant};
 use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use mumakil_results::expect::{Figure, Unit, in_words};
 use mumakil_run::output::report::verdicts;
@@ -315,10 +315,8 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     for found in &findings.comparisons {
         let Some(Estimate { mean, band, .. }) = found.difference else { continue };
         let ends = band.map_or([mean; 2], |Band { low, high }| [low, high]);
-        let sizes = ends.into_iter().chain([mean]).map(f64::abs);
-        let size = sizes.filter(|size| size.is_finite()).fold(0.0, f64::max);
         let known = largest.entry(&found.metric).or_default();
-        *known = known.max(size);
+        *known = tell::largest(ends.into_iter().chain([mean, *known]));
     }
     let row = |found: &Comparison| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
