@@ -30,6 +30,7 @@ use parking_lot::Mutex;
 
 use self::failure::Failure;
 use crate::MODEL;
+use crate::mapred::ProgramPermit;
 use crate::nearest::nearest;
 use crate::panics::{self, NotedPanic};
 use crate::runtime::words_of_panic;
@@ -180,11 +181,13 @@ pub fn run(mut registry: Registry) -> ExitCode {
             return ExitCode::from(code);
         }
     };
-    if arguments.no_external {
-        registry.forbid_programs();
-    } else if arguments.external {
-        registry.trust_programs();
-    }
+    registry.permit_programs(match (arguments.no_external, arguments.external) {
+        (true, _) => ProgramPermit::Refused(
+            "it is a program of the scenario's, and --no-external forbids to start it",
+        ),
+        (_, true) => ProgramPermit::Trusted,
+        _ => ProgramPermit::Warned(Arc::new(terminal::warn_of)),
+    });
     match guarded(|| arguments.command.run(&registry)) {
         // A panic in another thread may have ended it half-way, so the results may be wrong.
         Ok(()) => left_panic().map_or(ExitCode::SUCCESS, Failure::report),

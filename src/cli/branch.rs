@@ -164,6 +164,7 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
             "`branch` needs `clock: virtual`: in real time no run repeats its past",
         ));
     }
+    set.programs.extend(scenario.programs.iter().cloned());
     if set.scheduler != scenario.scheduler {
         // Mumak keeps its policy, which orders the reading of splits, for the whole run.
         if scenario.hadoop.behaviour().keeps_policy {

@@ -4,11 +4,13 @@
 //! warns of a program when it first hears of it, and again if its command or the place of its files
 //! is another.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use crate::output::{AsideFile, OutputError, ReplacedFiles};
@@ -18,12 +20,19 @@ use crate::trace::hex;
 // Chosen: more than a person writes; without a limit, the file of a test machine would grow forever.
 const MOST: usize = 1_000;
 
+/// The programs that this process has remembered.
+static KNOWN_HERE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 /// Remembers a program. Returns whether it was known. `located` is its command, with absolute paths
 /// for files.
 pub(super) fn remember(located: &[String]) -> bool {
+    let id = hex(&Sha256::digest(located.join("\0")));
+    // Where there is no folder for the file, warn at least once in each process.
+    if !KNOWN_HERE.lock().insert(id.clone()) {
+        return true;
+    }
     let Some(file) = file() else { return false };
     let text = fs::read_to_string(&file).unwrap_or_default();
-    let id = hex(&Sha256::digest(located.join("\0")));
     let mut known: Vec<&str> = text.lines().collect();
     if known.contains(&&*id) {
         return true;

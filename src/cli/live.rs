@@ -16,6 +16,7 @@ use crate::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
 use crate::live::gate::Speed;
 use crate::live::server::{Host, ReportProgress, Server};
 use crate::live::session::{LiveScene, Session, TwoFutures};
+use crate::live::user_action::restricted;
 use crate::output::{RunFolder, remove_unfinished};
 use crate::record::OnProgress;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
@@ -201,6 +202,7 @@ impl LiveArguments {
         terminal::pass_on("open this address in a browser; Ctrl-C ends the session");
         // From here on, Ctrl-C removes the hidden folder of the run in progress.
         interrupt::guard_results(&RunBar::new());
+        let registry = &restricted(registry, &prepared.scenario);
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
         server.serve(session.clone(), host)?;

@@ -41,6 +41,7 @@ use super::{terminal, verdicts};
 use crate::MODEL;
 use crate::expect::VerdictState;
 use crate::files::{REPORT, SUMMARY};
+use crate::mapred::PolicyProgram;
 use crate::output::OutputError;
 use crate::runtime::Transport;
 use crate::scenario::{Registry, Warning};
@@ -408,9 +409,9 @@ impl<'r> StudySession<'r> {
         let new: Vec<Warning> = new.cloned().collect();
         terminal::warn_all(&new, quiet);
         self.warned.extend(new);
-        if !self.registry.may_start() {
+        if self.registry.permit().refusal().is_some() {
             let missing = plan.missing(&self.store, self.shard.unwrap_or(Shard::WHOLE));
-            plan.program(&missing).map_or(Ok(()), |command| Err(unstartable(&command)))?;
+            plan.program(&missing).map_or(Ok(()), |program| Err(unstartable(program)))?;
         }
         Ok(plan)
     }
@@ -736,11 +737,10 @@ fn warn_of_clock(plan: &Plan) {
 }
 
 /// Returns the failure of a study whose runs need a program that may not be started.
-fn unstartable(command: &[String]) -> Failure {
+fn unstartable(program: &PolicyProgram) -> Failure {
     Failure::input(format!(
-        "the policy of runs that are left to do is a program, `{}`, which may not be started here\n   \
-         = with `--external` Mumakil starts it",
-        command.join(" ")
+        "the policy of runs that are left to do is a program, `{program}`, which may not be started here\n   \
+         = with `--external` Mumakil starts it"
     ))
 }
 

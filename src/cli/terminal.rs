@@ -15,6 +15,7 @@ use clap::error::ErrorKind;
 
 use super::known_programs;
 use super::lines::{TerminalLines, plain, plain_file, shortened};
+use crate::mapred::PolicyProgram;
 use crate::scenario::Warning;
 
 /// How many characters of a line of a message are shown.
@@ -112,10 +113,15 @@ pub(super) fn warn(message: &dyn Display) {
 /// program it warns once.
 pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
     let shown = warnings.iter().filter(|warning| match warning {
-        Warning::Program { located, .. } => !known_programs::remember(located),
+        Warning::Program(program) => !known_programs::remember(&program.located),
         _ => !quiet,
     });
     shown.for_each(|warning| warn(warning));
+}
+
+/// Warns of a program that is about to start, if the user was not warned of it.
+pub(super) fn warn_of(program: &PolicyProgram) {
+    warn_all(&[Warning::Program(program.clone())], true);
 }
 
 /// Prints a line to stderr: from an external policy, or about the progress.

@@ -101,9 +101,9 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, ExternalWork, KnownJob, Launched, Offer, Orders, Policy, PolicyBench,
-    PolicyDialogue, PolicyFailed, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy,
-    Preemption, PromisedSlots, RunEndHook, Scheduler, Setting, SizeEstimator, SizeEstimators, View,
-    Wrapper, steps::step,
+    PolicyDialogue, PolicyFailed, PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence,
+    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RunEndHook, RunPermit,
+    Scheduler, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

@@ -9,7 +9,8 @@ use serde_yaml::Value;
 use super::session::SessionRefusal;
 use crate::cluster::TrackerId;
 use crate::emulation::{EmulationError, Prepared};
-use crate::scenario::{Draft, Registry, Scenario, SchedulerChoice, Warning};
+use crate::mapred::{PolicyProgram, ProgramPermit};
+use crate::scenario::{Draft, Registry, Scenario, Warning};
 use crate::units::SimTime;
 use crate::units::tell::listed;
 
@@ -75,48 +76,32 @@ impl UserAction {
     }
 }
 
-/// Checks that a policy from the page reads no file and starts no program but one that the scenario
-/// names: the token of a session is permission to act on the run, not on the machine.
-fn expect_harmless(choice: &Value, scenario: &Scenario) -> Result<(), SessionRefusal> {
-    let wrong = |words: String| Err(SessionRefusal::Wrong(words));
-    let choice: SchedulerChoice = match serde_yaml::from_value(choice.clone()) {
-        Ok(choice) => choice,
-        Err(error) => return wrong(error.to_string()),
-    };
-    // The policies with `allocations` read a file there if it is given as a text.
-    let allocations = choice.options.get("allocations").unwrap_or(&Value::Null);
-    if !allocations.is_mapping() && !allocations.is_null() {
-        return wrong(
-            "the page reads no files: write the `allocations` themselves, or name the file in the \
-             scenario, under `later`"
-                .to_owned(),
-        );
+/// Returns a registry without the rights that the page of a session must not have: the token of a
+/// session is a permission to act on the run, not on the machine. The page reads no files, and starts
+/// no programs but those of the first scenario.
+pub fn restricted(registry: &Registry, first: &Scenario) -> Registry {
+    let mut registry = registry.clone();
+    registry.forbid_files();
+    if registry.permit().refusal().is_none() {
+        registry.permit_programs(ProgramPermit::Only(first.programs.as_slice().into()));
     }
-    let Some(command) = choice.program() else { return Ok(()) };
-    // `options`, `name` and `timeout` may differ. With another `environment` the program would get
-    // variables that its user keeps from it.
-    let is_that = |known: &SchedulerChoice| {
-        let option = |of: &SchedulerChoice, key| of.program_options()?.get(key).cloned();
-        let same = |key| {
-            let given = option(&choice, key);
-            given.is_none() || given == option(known, key)
-        };
-        known.name == choice.name
-            && option(&choice, "command") == option(known, "command")
-            && ["environment", "files"].into_iter().all(same)
-    };
-    let known = || scenario.policies().filter(|known| known.program().is_some());
-    if known().any(is_that) {
+    registry
+}
+
+/// Returns an error if a changed scenario starts programs that the first one does not name. Without
+/// this, only the start would be refused, and the run would be over.
+fn expect_known_programs(changed: &Scenario, first: &Scenario) -> Result<(), SessionRefusal> {
+    let is_known =
+        |program: &&PolicyProgram| first.programs.iter().any(|known| known.equals(program));
+    let Some(strange) = changed.programs.iter().find(|program| !is_known(program)) else {
         return Ok(());
-    }
-    let those = known().filter_map(|known| Some(format!("`{}`", known.program()?.join(" "))));
-    let those: Vec<String> = those.collect();
+    };
+    let those: Vec<String> = first.programs.iter().map(|known| format!("`{known}`")).collect();
     let those = if those.is_empty() { "it names none".to_owned() } else { listed(those, "and") };
-    wrong(format!(
+    Err(SessionRefusal::Wrong(format!(
         "the page starts only programs that the scenario names, with the same `command` and \
-         `environment` ({those}); to have `{}` take over, put it into the scenario, under `later`",
-        command.join(" ")
-    ))
+         `environment` ({those}); to have `{strange}` take over, put it into the scenario, under `later`"
+    )))
 }
 
 /// An action, and the instant when it takes effect.
@@ -138,9 +123,6 @@ pub(super) fn with(
     let mut tree: Value =
         serde_yaml::from_str(&scenario.to_yaml()).map_err(|error| wrong(&error))?;
     for (at, deed) in done {
-        if let UserAction::Scheduler(choice) = deed {
-            expect_harmless(choice, scenario)?;
-        }
         let (list, entry) = deed.entry(*at);
         if let Some(root) = tree.as_mapping_mut() {
             let list = root.entry(list.into()).or_insert_with(|| Value::Sequence(Vec::new()));
@@ -154,6 +136,7 @@ pub(super) fn with(
     let file = scenario.folder.join("session.yaml").display().to_string();
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
+    expect_known_programs(&loaded.scenario, scenario)?;
     let prepared = Prepared::new(loaded.scenario, registry);
     let prepared = prepared.map_err(|error: EmulationError| wrong(&error))?;
     // The user was told of the scenario's programs when the session began.
@@ -208,6 +191,7 @@ mod tests {
             .map(|yaml| scenario::parse(&file, yaml, &[], &registry).unwrap().scenario);
         let said = |first: &Scenario, choice: &str| {
             let choice = UserAction::Scheduler(serde_yaml::from_str(choice).unwrap());
+            let registry = restricted(&registry, first);
             let made = with(first, &[(SimTime::ZERO, choice)], &registry);
             made.map(|(_, warnings)| warnings).map_err(|refusal| refusal.to_string())
         };
@@ -221,17 +205,25 @@ mod tests {
                 "(`python3 mine.py`); to have `python3 mine.py more` take over",
             ),
             ("{external: {command: [touch, PWNED]}}", "to have `touch PWNED` take over"),
-            ("{external: {command: python3}}", "(`python3 mine.py`); to have"),
+            ("{external: {command: python3}}", "invalid type"),
             (
                 "{external: {command: [python3, mine.py], environment: [SECRET]}}",
                 "(`python3 mine.py`); to have",
             ),
-            ("!external {command: [touch, PWNED]}", "policy"),
-            ("{external: !a {command: [touch, PWNED]}}", "to have `touch PWNED` take over"),
-            ("external", "(`python3 mine.py`); to have"),
-            ("{fair: {allocations: /etc/passwd}}", "the page reads no files"),
-            ("{fair: {allocations: !a /etc/passwd}}", "the page reads no files"),
-            ("{capacity: {allocations: mine.py}}", "the page reads no files"),
+            ("!external {command: [touch, PWNED]}", "a tag has no meaning here"),
+            ("{external: !a {command: [touch, PWNED]}}", "a tag has no meaning here"),
+            ("external", "there is no command"),
+            ("{fair: {allocations: /etc/passwd}}", "no file may be read here"),
+            ("{fair: {allocations: !a /etc/passwd}}", "a tag has no meaning here"),
+            ("{capacity: {allocations: mine.py}}", "no file may be read here"),
+            (
+                "{offers: {others: {policy: {fair: {allocations: /etc/passwd}}}}}",
+                "no file may be read here",
+            ),
+            (
+                "{offers: {others: {policy: {hfsp: {estimator: {program: {command: [touch, PWNED]}}}}}}}",
+                "to have `touch PWNED` take over",
+            ),
         ] {
             let told = said(&other, choice).unwrap_err();
             assert!(told.contains(words), "{choice}: {told}");

@@ -21,8 +21,6 @@ mod words;
 
 pub use estimator::ProgramEstimator;
 pub use groups::end_all;
-pub use options::{
-    ExternalOptions, command, find, located, program_in, program_keys, program_options, title,
-};
+pub use options::{ExternalOptions, find, title};
 pub use policy::External;
 pub use sandbox::SandboxOptions;

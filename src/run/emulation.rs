@@ -42,8 +42,8 @@ use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
     AutoSpan, CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric,
     FaultInjector, HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, PolicyReload,
-    ReplicationUpkeep, Scheduler, Setting, StopReason, TaskTracker, ToInjector, ToJobTracker,
-    ToTracker, TrackerId, TrueDurations,
+    ReplicationUpkeep, RunPermit, Scheduler, Setting, StopReason, TaskTracker, ToInjector,
+    ToJobTracker, ToTracker, TrackerId, TrueDurations,
 };
 use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
@@ -338,7 +338,7 @@ impl Prepared {
             folder: &scenario.folder,
             topology,
             tell: registry.tell(),
-            may_start: registry.may_start(),
+            programs: RunPermit { issued: registry.permit(), declared: &scenario.programs },
             launcher: registry.launcher(),
             estimators: registry.estimators(),
             overhear: registry.overhear(),

@@ -33,7 +33,7 @@ use mumakil_base::nearest::nearest;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Quantity as _, SimSpan};
 use mumakil_core::cluster::{ClusterSpec, Placement, Topology};
-use mumakil_core::mapred::{AutoSpan, Hadoop, IntervalFuzz, SlotKind};
+use mumakil_core::mapred::{AutoSpan, Hadoop, IntervalFuzz, PolicyProgram, SlotKind};
 use mumakil_core::trace::TraceFile;
 use mumakil_yaml::{DisplacedSettings, Path, PathStep, YamlProblem};
 
@@ -56,12 +56,7 @@ pub enum Warning {
     Displaced(DisplacedSettings),
     /// A policy is a program. The scenario may come from another person, so its user should know
     /// which program a run of it starts.
-    Program {
-        /// The program and its arguments.
-        command: String,
-        /// The same, with absolute paths for files.
-        located: Vec<String>,
-    },
+    Program(PolicyProgram),
     /// Any other warning, in words.
     Doubt(String),
 }
@@ -69,7 +64,7 @@ pub enum Warning {
 impl Warning {
     /// Returns whether the user has to see the warning even if only errors are wanted.
     pub fn is_urgent(&self) -> bool {
-        matches!(self, Self::Program { .. })
+        matches!(self, Self::Program(_))
     }
 }
 
@@ -91,9 +86,9 @@ impl fmt::Display for Warning {
                     shown.join("`, `")
                 )
             }
-            Self::Program { command, .. } => write!(
+            Self::Program(program) => write!(
                 f,
-                "the policy is a program: `{command}`; `--no-external` forbids to start it, and \
+                "the policy is a program: `{program}`; `--no-external` forbids to start it, and \
                  `--external` starts it without this warning"
             ),
             Self::Idle { message, .. } | Self::Doubt(message) => f.write_str(message),

@@ -13,12 +13,11 @@ use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
 use super::later::{LaterChange, PolicyStep};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
-use super::registry::Registry;
+use super::registry::{CompletedOptions, Registry};
 use super::shape::shape;
 use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
-use mumakil_policies::external;
 use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_yaml::{
     ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
@@ -35,6 +34,8 @@ pub struct LoadedScenario {
     /// The user's settings that have a condition (`x-only-if` in the schema), if the condition
     /// holds: only then do they have an effect.
     pub heeded: Vec<String>,
+    /// The paths of the options of the scenario's [programs](Scenario::programs).
+    pub programs: Vec<Path>,
 }
 
 /// Reads a scenario from a file; `sets` are arguments `path=value` that override it.
@@ -227,7 +228,7 @@ impl Draft {
         problems.extend(mistakes);
         let mut warnings: Vec<Warning> =
             self.displaced.iter().cloned().map(Warning::Displaced).collect();
-        let mut heeded = Vec::new();
+        let (mut heeded, mut programs) = (Vec::new(), Vec::new());
         let scenario = scenario.map(|mut scenario| {
             let found = &mut conditional;
             let workload = &mut scenario.workload;
@@ -245,9 +246,12 @@ impl Draft {
             let mut complete = |choice: &SchedulerChoice, at: Path| match registry
                 .complete(choice, &scenario.site())
             {
-                Ok((choice, doubts)) => {
+                Ok(CompletedOptions { options, doubts, programs: found, .. }) => {
                     warnings.extend(doubts.into_iter().map(Warning::Doubt));
-                    Some(choice)
+                    programs.extend(
+                        found.into_iter().map(|(path, program)| (at.join(&path.0), program)),
+                    );
+                    Some(SchedulerChoice { options, ..choice.clone() })
                 }
                 Err(mistakes) => {
                     problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)));
@@ -269,8 +273,14 @@ impl Draft {
                 // find a policy.
                 entry.scheduler = choice.or(entry.scheduler.take());
             }
-            if !registry.trusts_programs() {
-                warnings.extend(self.programs(&scenario));
+            for (path, program) in &mut programs {
+                program.is_argument = self.document.origin(&path.key("command")).is_argument();
+                let warning = Warning::Program(program.clone());
+                let is_new = !program.is_argument && !warnings.contains(&warning);
+                if is_new && !registry.permit().is_trusting() {
+                    warnings.push(warning);
+                }
+                scenario.programs.push(program.clone());
             }
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
@@ -301,32 +311,11 @@ impl Draft {
         findings.extend(problems.into_iter().map(|problem| self.finding(problem)));
         match scenario {
             Some(scenario) if findings.is_empty() => {
-                Ok(LoadedScenario { scenario, warnings, heeded })
+                let programs = programs.into_iter().map(|(path, _)| path).collect();
+                Ok(LoadedScenario { scenario, warnings, heeded, programs })
             }
             _ => Err(ScenarioError::invalid(findings)),
         }
-    }
-
-    /// Returns warnings about the policies that start programs, each program once; none about a
-    /// program that the user has named on the command line.
-    fn programs(&self, scenario: &Scenario) -> Vec<Warning> {
-        let first = (Path::default(), &scenario.scheduler);
-        let later = scenario.later.iter().enumerate().filter_map(|(number, later)| {
-            Some((Path::of(&format!("later[{number}]")), later.scheduler.as_ref()?))
-        });
-        let mut warnings = Vec::new();
-        for (at, choice) in std::iter::once(first).chain(later) {
-            let Some(command) = choice.program() else { continue };
-            let at = at.join(&Path::of("scheduler").key(&choice.name).0);
-            let keys = external::program_keys(&choice.name).iter().chain([&"command"]);
-            let at = keys.fold(at, |at, key| at.key(key));
-            let located = external::located(&command, &scenario.folder, |_| None);
-            let warning = Warning::Program { command: command.join(" "), located };
-            if !self.document.origin(&at).is_argument() && !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-        warnings
     }
 
     /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and
@@ -450,18 +439,18 @@ fn complete_allocations(
         }
         let options = Path::of("scheduler").key(&choice.name).key("allocations");
         match registry.complete(&choice, &scenario.site()) {
-            Ok((complete, doubts)) => {
+            Ok(CompletedOptions { options, doubts, .. }) => {
                 let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
                 let new = doubts.into_iter().filter(|doubt| !said.contains(doubt));
                 warnings.extend(new.map(Warning::Doubt));
-                let allocations = complete.options.get("allocations").cloned().unwrap_or_default();
+                let allocations = options.get("allocations").cloned().unwrap_or_default();
                 let there = was.options.get("allocations").cloned().unwrap_or_default();
                 if let Some(message) = moved_groups(&there, &allocations) {
                     let problem = YamlProblem::value(at, message);
                     problems.push(problem.hint("change values only: weights, shares and limits"));
                 }
                 scenario.later[place].allocations = Some(allocations);
-                before = complete;
+                before = SchedulerChoice { options, ..choice };
             }
             Err(mistakes) => problems.extend(mistakes.into_iter().map(|mistake| {
                 let inside = mistake.path.0.strip_prefix(&options.0[..]).unwrap_or_default();

@@ -25,8 +25,9 @@ use crate::workload::spec::WorkloadSpec;
 use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
-    Complaint, PerSlot, Policy, PolicyDialogue, PolicyReload, PolicySite, PolicyWords,
-    PromisedSlots, Scheduler, SizeEstimator, SizeEstimators,
+    Complaint, HadoopLine, PerSlot, Policy, PolicyDialogue, PolicyProgram, PolicyReload,
+    PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SizeEstimator,
+    SizeEstimators,
 };
 use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, SchedulerChoice, visit_policies};
@@ -50,20 +51,12 @@ pub struct Registry {
     overhear: Option<PolicyDialogue>,
     launcher: Option<PathBuf>,
     estimators: SizeEstimators,
-    programs: ProgramRule,
+    permit: ProgramPermit,
+    reads_files: bool,
 }
 
 /// The option by which a policy names an estimator of a user's own build.
 const NAMED_ESTIMATOR: &str = "estimator.named";
-
-/// Whether policies may start the programs that scenarios name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProgramRule {
-    Forbidden,
-    /// They may, and a scenario that names one has a warning.
-    Announced,
-    Trusted,
-}
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,8 +101,21 @@ pub struct PolicyEntry {
     reload: Reload,
 }
 
-/// Returns the options with their defaults, the problems, and the warnings.
-type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> (Value, Vec<YamlProblem>, Vec<String>);
+/// Fills in the options.
+type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> CompletedOptions;
+
+/// Options with their defaults, and what their check has found.
+#[derive(Default)]
+pub struct CompletedOptions {
+    /// The options; null if they have problems.
+    pub options: Value,
+    /// What must be mended.
+    pub problems: Vec<YamlProblem>,
+    /// The warnings.
+    pub doubts: Vec<String>,
+    /// The programs that the options name, each with the path of its options.
+    pub programs: Vec<(Path, PolicyProgram)>,
+}
 
 /// Parses options that a policy reads again.
 type Reload = fn(&Value, &TreeShape) -> Option<PolicyReload>;
@@ -152,7 +158,8 @@ impl Registry {
             overhear: None,
             launcher: None,
             estimators: SizeEstimators::new(),
-            programs: ProgramRule::Announced,
+            permit: ProgramPermit::default(),
+            reads_files: true,
         };
         registry.add_source::<ListSource>().add_source::<Mix>();
         registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
@@ -261,15 +268,9 @@ impl Registry {
         self.launcher.as_deref()
     }
 
-    /// Forbids policies to start other programs.
-    pub fn forbid_programs(&mut self) -> &mut Self {
-        self.programs = ProgramRule::Forbidden;
-        self
-    }
-
-    /// Lets policies start other programs, and spares the warnings about them.
-    pub fn trust_programs(&mut self) -> &mut Self {
-        self.programs = ProgramRule::Trusted;
+    /// Issues the right to start programs. A new registry starts none.
+    pub fn permit_programs(&mut self, permit: ProgramPermit) -> &mut Self {
+        self.permit = permit;
         self
     }
 
@@ -284,14 +285,15 @@ impl Registry {
         self.overhear.clone()
     }
 
-    /// Returns whether policies may start other programs.
-    pub fn may_start(&self) -> bool {
-        self.programs != ProgramRule::Forbidden
+    /// Refuses options of policies that are files, so that nobody reads a file through them.
+    pub fn forbid_files(&mut self) -> &mut Self {
+        self.reads_files = false;
+        self
     }
 
-    /// Returns whether users trust the programs that scenarios name as policies.
-    pub fn trusts_programs(&self) -> bool {
-        self.programs == ProgramRule::Trusted
+    /// Returns the right to start programs.
+    pub fn permit(&self) -> &ProgramPermit {
+        &self.permit
     }
 
     /// Returns the formats of trace files.
@@ -404,24 +406,48 @@ impl Registry {
         choice: &SchedulerChoice,
         site: &PolicySite<'_>,
     ) -> Result<Vec<String>, ScenarioError> {
-        self.complete(choice, site).map(|(_, doubts)| doubts).map_err(without_place)
+        self.complete(choice, site).map(|completed| completed.doubts).map_err(without_place)
     }
 
-    /// Returns a choice with every option filled in and the warnings, or the problems.
-    pub(super) fn complete(
+    /// Returns the options of a choice, all filled in; the paths of its programs begin at the
+    /// scenario.
+    ///
+    /// # Errors
+    /// With the problems of the options.
+    pub fn complete(
         &self,
         choice: &SchedulerChoice,
         site: &PolicySite<'_>,
-    ) -> Result<(SchedulerChoice, Vec<String>), Vec<YamlProblem>> {
+    ) -> Result<CompletedOptions, Vec<YamlProblem>> {
         let entry = self.known(choice)?;
-        let (options, mut problems, doubts) = (entry.complete)(&choice.options, &entry.shape, site);
-        problems.extend(self.unknown_estimator(&options));
+        let reads_files = self.reads_files && site.reads_files;
+        let site = PolicySite { reads_files, ..site.clone() };
+        let mut completed = (entry.complete)(&choice.options, &entry.shape, &site);
+        let problems = &mut completed.problems;
+        problems.extend(self.unknown_estimator(&completed.options));
         problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
-        if problems.is_empty() {
-            Ok((SchedulerChoice { name: choice.name.clone(), options }, doubts))
-        } else {
-            Err(inside(choice, problems))
+        if !problems.is_empty() {
+            return Err(inside(choice, completed.problems));
         }
+        for (at, _) in &mut completed.programs {
+            *at = Path::of("scheduler").key(&choice.name).join(&at.0);
+        }
+        Ok(completed)
+    }
+
+    /// Returns the paths of the programs that a policy's options name, seen from `scheduler`; none if
+    /// the options have problems.
+    pub fn programs(&self, choice: &SchedulerChoice) -> Vec<Path> {
+        let site = PolicySite {
+            folder: "".as_ref(),
+            reads_files: true,
+            line: HadoopLine::V020,
+            slots: PerSlot::default(),
+            most_slots: PerSlot::default(),
+            jobs: Vec::new(),
+        };
+        let completed = self.complete(choice, &site).unwrap_or_default();
+        completed.programs.into_iter().map(|(at, _)| Path(at.0[1..].to_vec())).collect()
     }
 
     /// Returns an error if options name an estimator that was not added.
@@ -541,22 +567,25 @@ fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProbl
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
 
-/// Returns the options with their defaults, the problems, and the warnings.
+/// Fills in the options of a policy, and checks them.
 fn complete<P: Policy>(
     written: &Value,
     shape: &TreeShape,
     site: &PolicySite<'_>,
-) -> (Value, Vec<YamlProblem>, Vec<String>) {
+) -> CompletedOptions {
     let (options, mut problems) = options_of::<P>(written, shape);
-    let Some(mut options) = options else { return (Value::Null, problems, Vec::new()) };
-    let mut doubts = Vec::new();
+    let Some(mut options) = options else {
+        return CompletedOptions { problems, ..CompletedOptions::default() };
+    };
+    let (mut doubts, mut programs) = (Vec::new(), Vec::new());
     if problems.is_empty() {
-        for Complaint { path, message, hint, is_warning } in P::settle(&mut options, site) {
-            if is_warning {
-                doubts.push(format!("{message}; {hint}"));
-            } else {
-                let path = path.iter().fold(Path::default(), |path, key| path.key(key));
-                problems.push(YamlProblem::value(path, message).hint(hint));
+        for complaint in P::settle(&mut options, site) {
+            let Complaint { path, message, hint, is_warning, program } = complaint;
+            let path = path.iter().fold(Path::default(), |path, key| path.key(key));
+            match program {
+                Some(program) => programs.push((path, *program)),
+                None if is_warning => doubts.push(format!("{message}; {hint}")),
+                None => problems.push(YamlProblem::value(path, message).hint(hint)),
             }
         }
     }
@@ -572,7 +601,7 @@ fn complete<P: Policy>(
     let found = ConditionalSetting::find(shape, &options, Path::default(), None, is_said);
     let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
     doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
-    (options, problems, doubts)
+    CompletedOptions { options, problems, doubts, programs }
 }
 
 fn defaults<P: Policy>() -> Value {
@@ -600,7 +629,7 @@ pub(super) mod tests {
 
     use super::*;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::{HadoopLine, Offer, PerSlot};
+    use mumakil_core::mapred::{Offer, PerSlot};
 
     /// A policy that does nothing and has options of every kind.
     pub(in super::super) struct Lazy;
@@ -674,6 +703,7 @@ pub(super) mod tests {
     fn site() -> PolicySite<'static> {
         PolicySite {
             folder: "".as_ref(),
+            reads_files: true,
             line: HadoopLine::V020,
             slots: PerSlot::default(),
             most_slots: PerSlot::default(),
@@ -683,10 +713,11 @@ pub(super) mod tests {
 
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let (choice, _) = registry().complete(&choice, &site()).map_err(|problems| {
+        let completed = registry().complete(&choice, &site()).map_err(|problems| {
             let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
             texts.collect::<Vec<_>>().join("; ")
         })?;
+        let choice = SchedulerChoice { options: completed.options, ..choice };
         Ok(serde_json::to_string(&choice).unwrap())
     }
 
@@ -724,7 +755,7 @@ pub(super) mod tests {
             ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
         ] {
             let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();
-            let problems = Registry::builtin().complete(&choice, &site()).unwrap_err();
+            let problems = Registry::builtin().complete(&choice, &site()).err().unwrap();
             let hint = problems[0].hint.as_deref().unwrap();
             assert!(problems.len() == 1 && hint.contains(theirs), "{yaml}: {hint}");
         }

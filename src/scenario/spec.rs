@@ -18,7 +18,7 @@ use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicySite, Speculation};
+use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicyProgram, PolicySite, Speculation};
 use mumakil_core::trace::TraceFile;
 use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_results::expect::{Expectation, ExprNeeds};
@@ -75,6 +75,9 @@ pub struct Scenario {
     /// The folder of the scenario's file, from which relative paths start.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// The programs that its policies start, as its check has found them.
+    #[serde(skip)]
+    pub programs: Vec<PolicyProgram>,
     /// The published experiment that this repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<Experiment>,
@@ -143,6 +146,7 @@ impl Scenario {
         });
         PolicySite {
             folder: &self.folder,
+            reads_files: true,
             line: self.hadoop.line,
             slots: self.cluster.slots(),
             most_slots: self.cluster.most_slots(),

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use mumakil::emulation::{EmulationError, Options, Prepared, emulate};
 use mumakil::expect::{Expr, Space};
+use mumakil::mapred::ProgramPermit;
 use mumakil::scenario::{self, Draft, Registry, Starter};
 use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness};
@@ -269,7 +270,8 @@ workload: {jobs: [{name: a, maps: 3, map_time: 5s}, {name: b, maps: 1, reduces: 
     // The program writes all answers before it is asked, then waits until its input ends.
     let command = format!("[sh, -c, 'cat \"$0\"; exec cat > /dev/null', {:?}]", file);
     let scheduler = format!("scheduler: {{external: {{command: {command}, timeout: 200ms}}}}");
-    let registry = Registry::builtin();
+    let mut registry = Registry::builtin();
+    registry.permit_programs(ProgramPermit::Trusted);
     let text = format!("{RUN}{scheduler}");
     let scenario = scenario::parse("run.yaml", &text, &[], &registry).expect("a scenario").scenario;
     match emulate(&scenario, &registry, Options { verify: true, ..Options::default() }) {

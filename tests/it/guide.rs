@@ -129,7 +129,7 @@ fn every_scenario_and_study_of_the_guide_is_in_order() {
             let draft = Draft::of(&path, block).unwrap_or_else(|error| panic!("{}", fine(&error)));
             if draft.says("score") {
                 let suite = Suite::of(&draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
-                let contest = Contest::new(suite, &[], None);
+                let contest = Contest::new(suite, &[], None, &Registry::builtin());
                 let contest = contest.unwrap_or_else(|error| panic!("{}", fine(&error)));
                 let plan = Plan::new(&contest.study, &Registry::builtin());
                 plan.unwrap_or_else(|error| panic!("{}", fine(&error)));

@@ -387,8 +387,8 @@ fn the_page_starts_no_program_and_reads_no_file() {
             json!("{external: {command: [touch, PWNED]}}"),
             "the page starts only programs that the scenario names",
         ),
-        (json!({"fair": {"allocations": "/etc/passwd"}}), "the page reads no files"),
-        (json!({"fair": {"allocations": "/no/such/file"}}), "the page reads no files"),
+        (json!({"fair": {"allocations": "/etc/passwd"}}), "no file may be read here"),
+        (json!({"fair": {"allocations": "/no/such/file"}}), "no file may be read here"),
     ] {
         let deed = json!({"do": "scheduler", "scheduler": scheduler});
         for command in [deed.clone(), json!({"do": "what_if", "deed": deed})] {

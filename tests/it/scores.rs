@@ -286,8 +286,8 @@ fn the_suites_are_sound() {
         assert!(text.starts_with("# ") && text.lines().next().unwrap().contains('?'), "{name}");
         let suite = mumakil::scenario::Draft::of(&name, &text).unwrap();
         let suite = mumakil::study::Suite::of(&suite).unwrap_or_else(|error| panic!("{error}"));
-        let contest = mumakil::study::Contest::new(suite, &[], Some("key")).unwrap();
         let registry = mumakil::scenario::Registry::builtin();
+        let contest = mumakil::study::Contest::new(suite, &[], Some("key"), &registry).unwrap();
         mumakil::study::Plan::new(&contest.study, &registry)
             .unwrap_or_else(|error| panic!("{error}"));
     }

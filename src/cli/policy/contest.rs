@@ -10,6 +10,7 @@ use crate::cli::study::{AtWork, PaceOptions, StudySession};
 use crate::cli::terminal;
 use crate::external::sandbox::SandboxParts;
 use crate::files::REPORT;
+use crate::mapred::ProgramPermit;
 use crate::nearest::nearest;
 use crate::output::write_file;
 use crate::scenario::{Draft, Registry};
@@ -55,8 +56,12 @@ impl ContestOptions {
     }
 
     /// Returns the contest of some policies.
-    pub(super) fn contest(&self, contestants: &[Contestant]) -> Result<Contest, Failure> {
-        Ok(Contest::new(suite(&self.suite)?, contestants, self.key.as_deref())?)
+    pub(super) fn contest(
+        &self,
+        contestants: &[Contestant],
+        registry: &Registry,
+    ) -> Result<Contest, Failure> {
+        Ok(Contest::new(suite(&self.suite)?, contestants, self.key.as_deref(), registry)?)
     }
 
     /// Returns the folder of a contest.
@@ -122,19 +127,19 @@ impl ContestOptions {
     }
 }
 
-/// Returns a registry that starts programs without a warning, if it may start any: the user has named
-/// them, or their folder, on the command line.
-pub(super) fn trusting(registry: &Registry) -> Registry {
+/// Returns a registry that starts programs in a sandbox alone, if it may start any. It does not warn of
+/// them: the user has named them, or their folder, on the command line.
+pub(super) fn boxing(registry: &Registry) -> Registry {
     let mut registry = registry.clone();
-    if registry.may_start() {
-        registry.trust_programs();
+    if registry.permit().refusal().is_none() {
+        registry.permit_programs(ProgramPermit::Boxed);
     }
     registry
 }
 
 /// Returns a line about the sandbox of policies that are programs; none if none is.
 pub(super) fn sandbox(contest: &Contest) -> TerminalLines {
-    match contest.starts_program() {
+    match contest.starts_program {
         true => TerminalLines::of(format!("  sandbox  {}", SandboxParts::of_system().words())),
         false => TerminalLines::default(),
     }

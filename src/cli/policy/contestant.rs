@@ -10,9 +10,8 @@ use serde_yaml::{Mapping, Value};
 use super::as_program;
 use crate::cli::failure::Failure;
 use crate::cli::file;
-use crate::external;
 use crate::nearest::nearest;
-use crate::scenario::Registry;
+use crate::scenario::{Registry, SchedulerChoice};
 use crate::study::Contestant;
 
 /// The interpreter of Python.
@@ -93,9 +92,9 @@ fn is_yaml(path: &Path) -> bool {
 fn of_file(path: &Path, registry: &Registry) -> Result<Contestant, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let scheduler = match is_yaml(path) {
-        true => of_yaml(path)?,
+        true => of_yaml(path, registry)?,
         false => {
-            if !registry.may_start() {
+            if registry.permit().refusal().is_some() {
                 return Err(Failure::input(format!(
                     "`{name}` is a program, and --no-external forbids to start one"
                 )));
@@ -123,7 +122,7 @@ fn python() -> Option<String> {
 }
 
 /// Reads a file with the value of `scheduler:`.
-fn of_yaml(path: &Path) -> Result<Value, Failure> {
+fn of_yaml(path: &Path, registry: &Registry) -> Result<Value, Failure> {
     let text = fs::read_to_string(path).map_err(|error| file::cannot(path, error))?;
     let shown = path.display();
     let mut tree: Value = serde_yaml::from_str(&text)
@@ -139,11 +138,12 @@ fn of_yaml(path: &Path) -> Result<Value, Failure> {
              remaining}}`"
         )));
     }
-    let options = external::program_in(&mut tree);
-    if let Some(command) = options.and_then(|options| options.get_mut("command"))
-        && let Some(words) = command.as_sequence()
-    {
-        let words = words.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect();
+    let choice = serde_yaml::from_value::<SchedulerChoice>(tree.clone()).unwrap_or_default();
+    for program in registry.programs(&choice) {
+        let command =
+            program.key("command").get_mut(&mut tree).expect("the program is named there");
+        let words = command.as_sequence().into_iter().flatten();
+        let words = words.filter_map(|word| Some(word.as_str()?.to_owned())).collect();
         *command = absolute(words, path.parent().unwrap_or(Path::new(""))).into();
     }
     Ok(tree)

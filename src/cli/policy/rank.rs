@@ -47,8 +47,8 @@ impl PolicyRankArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let began = now();
         let options = &self.options;
-        let registry = contest::trusting(registry);
-        let contest = options.contest(&contestants(&self.policies, &registry)?)?;
+        let registry = contest::boxing(registry);
+        let contest = options.contest(&contestants(&self.policies, &registry)?, &registry)?;
         if self.on.on.is_some() {
             let out = options.out(&contest);
             let work = ElsewhereStudy {

@@ -1,6 +1,7 @@
 //! `mumakil policy try`: runs an external policy on random clusters, under the invariant checker.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::cli::hunt::{Cases, close};
 use crate::cli::lines::TerminalLines;
 use crate::cli::run::real;
 use crate::cli::{known_programs, terminal};
-use crate::external::located;
+use crate::mapred::{PolicyProgram, ProgramPermit};
 use crate::output::write_file;
 use crate::scenario::Registry;
 use crate::shell::{quoted, quoted_path};
@@ -65,7 +66,7 @@ pub(super) struct PolicyRehearseArguments {
 impl PolicyRehearseArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         // Check this first: `--no-external` must hold for every way to start a program.
-        if !registry.may_start() {
+        if registry.permit().refusal().is_some() {
             let words = "`policy try` starts a program, and --no-external forbids to start one";
             return Err(Failure::input(words));
         }
@@ -76,7 +77,9 @@ impl PolicyRehearseArguments {
         // Refuse a missing program now: it would look like a policy that dies in every case.
         find(&command[0])?;
         // The user has named it, so no run has to warn of it.
-        known_programs::remember(&located(&command, Path::new(""), |_| None));
+        let mut registry = registry.clone();
+        let remember = |program: &PolicyProgram| _ = known_programs::remember(&program.located);
+        registry.permit_programs(ProgramPermit::Warned(Arc::new(remember)));
         if self.timeout.is_zero() {
             return Err(Failure::input(
                 "--timeout 0s leaves no time to answer\n   = `10s` is usual",
@@ -102,7 +105,7 @@ impl PolicyRehearseArguments {
             flaws.push(flaw.clone());
             show(flaw, &again(flaw.seed), self.out.as_deref())
         };
-        let tally = self.cases.hunt(subject, None, real(self.shrink), registry, show)?;
+        let tally = self.cases.hunt(subject, None, real(self.shrink), &registry, show)?;
         let json = self.json.then(|| as_json(tally, &flaws).to_string());
         let ways = flaws.len() as u64;
         let found = format!("the policy is wrong in {}", counted(ways, "way"));

@@ -57,8 +57,8 @@ impl PolicyScoreArguments {
     pub(in crate::cli) fn total(self, registry: &Registry) -> Result<Option<f64>, Failure> {
         let began = now();
         let options = &self.options;
-        let registry = contest::trusting(registry);
-        let contest = options.contest(&[contestant(&self.policy, &registry)?])?;
+        let registry = contest::boxing(registry);
+        let contest = options.contest(&[contestant(&self.policy, &registry)?], &registry)?;
         options.run(contest, &registry, false, |done, scored| {
             let score = &scored.scores[0];
             let feedback = scored.feedback(&score.policy, &registry)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::files::{STUDY, STUDY_RESOLVED};
+use crate::mapred::ProgramPermit;
 use crate::scenario::Registry;
 use crate::shell::{quoted, quoted_path};
 use crate::study::BringError;
@@ -40,8 +41,10 @@ pub(super) fn find(
 /// program that it names is started unless the user trusts it: the results may be somebody else's.
 pub(super) fn registry(study: &Path, registry: &Registry) -> Registry {
     let mut registry = registry.clone();
-    if study.ends_with(STUDY_RESOLVED) && !registry.trusts_programs() {
-        registry.forbid_programs();
+    if study.ends_with(STUDY_RESOLVED) && !registry.permit().is_trusting() {
+        registry.permit_programs(ProgramPermit::Refused(
+            "results may be somebody else's, so `--external` is needed to start their programs",
+        ));
     }
     registry
 }

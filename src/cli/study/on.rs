@@ -220,8 +220,8 @@ impl ElsewhereArguments {
             false => plan.missing(&store, Shard::WHOLE),
         };
         let program = plan.program(&missing);
-        if let Some(command) = program.as_ref().filter(|_| !registry.may_start()) {
-            return Err(super::unstartable(command));
+        if let Some(program) = program.filter(|_| registry.permit().refusal().is_some()) {
+            return Err(super::unstartable(program));
         }
         let missing = missing.len();
         let most = (self.tasks.unwrap_or(TASKS) as usize).min(engine.most_tasks());

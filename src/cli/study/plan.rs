@@ -12,6 +12,7 @@ use crate::cli::progress::StudyBar;
 use crate::cli::source;
 use crate::cli::terminal;
 use crate::expect::Unit;
+use crate::mapred::ProgramPermit;
 use crate::scenario::Registry;
 use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 use crate::units::tell::{self, counted};
@@ -48,6 +49,11 @@ impl StudyPlanArguments {
         // The values that a search will try are unknown, so estimate all of them by the first.
         let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
         let study = study.first();
+        let mut registry = registry.clone();
+        if !registry.permit().is_trusting() {
+            registry.permit_programs(ProgramPermit::Refused("a plan starts no programs"));
+        }
+        let registry = &registry;
         let plan = Plan::new(&study, registry)?;
         warn(&plan, false);
         plan.overload(registry)?.iter().for_each(|warning| terminal::warn(warning));
@@ -76,12 +82,11 @@ impl StudyPlanArguments {
             ));
         }
         // A plan asks for no run, so it starts no program that the study names.
-        let program = plan.program(&missing).filter(|_| !registry.trusts_programs());
-        if let Some(command) = program {
+        let program = plan.program(&missing).filter(|_| !registry.permit().is_trusting());
+        if let Some(program) = program {
             lines.line(format!(
-                "  time     unknown, since the policy is a program, `{}`; with `--external` a few \
-                 runs are tried",
-                command.join(" ")
+                "  time     unknown, since the policy is a program, `{program}`; with `--external` a few \
+                 runs are tried"
             ));
         } else if !missing.is_empty() {
             let Forecast { samples, seconds, longest_s, bytes } =

@@ -12,6 +12,7 @@
 
 mod policy_bench;
 mod precedence;
+mod program;
 mod size_estimator;
 pub(crate) mod steps;
 mod wrapper;
@@ -31,6 +32,7 @@ use serde::de::DeserializeOwned;
 
 pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
+pub use self::program::{PolicyProgram, ProgramPermit, ProgramWarning, RunPermit};
 pub use self::size_estimator::{KnownJob, SizeEstimator, SizeEstimators};
 use self::steps::step;
 pub use self::wrapper::Wrapper;
@@ -181,8 +183,8 @@ pub struct Setting<'s> {
     pub topology: &'s Topology,
     /// Shows a message of the policy to the user.
     pub tell: PolicyWords,
-    /// Whether the policy may start other programs.
-    pub may_start: bool,
+    /// The right to start other programs.
+    pub programs: RunPermit<'s>,
     /// The program that starts other programs in a sandbox; `None` if there is none.
     pub launcher: Option<&'s std::path::Path>,
     /// The estimators of sizes that a user's own program brings.
@@ -276,6 +278,8 @@ pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 pub struct PolicySite<'s> {
     /// The folder in which relative paths begin.
     pub folder: &'s std::path::Path,
+    /// Whether options may be read from files.
+    pub reads_files: bool,
     /// The version of Hadoop.
     pub line: HadoopLine,
     /// The slots of the whole cluster.
@@ -298,18 +302,25 @@ pub struct Complaint {
     pub hint: String,
     /// Whether it is a warning: the option can still be used.
     pub is_warning: bool,
+    /// The program that the option names; a complaint about a program is a warning.
+    pub program: Option<Box<PolicyProgram>>,
 }
 
 impl Complaint {
     /// Returns an error about the option at these keys.
     pub fn error(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         let path = path.iter().map(|key| (*key).to_owned()).collect();
-        Self { path, message: message.into(), hint: hint.into(), is_warning: false }
+        Self { path, message: message.into(), hint: hint.into(), is_warning: false, program: None }
     }
 
     /// Returns a warning about the option at these keys.
     pub fn warning(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { is_warning: true, ..Self::error(path, message, hint) }
+    }
+
+    /// Declares the program that the options name.
+    pub fn program(program: PolicyProgram) -> Self {
+        Self { program: Some(Box::new(program)), ..Self::warning(&[], "", "") }
     }
 }
 

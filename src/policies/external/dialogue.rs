@@ -36,13 +36,9 @@ impl Dialogue {
             let (name, tell) = (name.clone(), setting.tell.clone());
             Arc::new(move |line: &str| tell(&format!("{name}: {line}")))
         };
-        // A scenario from another person may name any program; `--no-external` protects against
-        // this.
-        if !setting.may_start {
-            let words = "it is a program of the scenario's, and --no-external forbids to start it";
-            return Err(blame(words.to_owned()));
-        }
-        let mut command = options.found(setting.folder);
+        let program = options.program(setting.folder);
+        setting.programs.ask(&program).map_err(blame)?;
+        let mut command = program.located;
         let sandbox = options.sandbox;
         if let Some(sandbox) = sandbox {
             let launcher = setting.launcher.ok_or_else(|| {

@@ -15,7 +15,7 @@ use super::policy::External;
 use super::sandbox::SandboxOptions;
 use mumakil_base::files;
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{Complaint, Policy as _};
+use mumakil_core::mapred::{Complaint, Policy as _, PolicyProgram};
 use mumakil_core::trace::hex;
 
 /// A policy that runs as another process and exchanges lines of JSON with Mumakil.
@@ -57,7 +57,8 @@ impl Default for ExternalOptions {
 }
 
 impl ExternalOptions {
-    /// Computes the digests of the command's files. Complains if they differ from those in `files`.
+    /// Computes the digests of the command's files, and declares the program. Complains if the
+    /// digests differ from those in `files`.
     pub(crate) fn settle(&mut self, folder: &Path) -> Vec<Complaint> {
         // Without a command there is nothing to check.
         if self.command.first().is_none_or(String::is_empty) {
@@ -105,12 +106,20 @@ impl ExternalOptions {
             complaints.push(Complaint::error(&["files"], message, hint));
         }
         self.files = files;
+        complaints.push(Complaint::program(self.program(folder)));
         complaints
     }
 
-    /// Returns the command, with absolute paths for its files.
-    pub(super) fn found(&self, folder: &Path) -> Vec<String> {
-        located(&self.command, folder, |word| self.files.get(word))
+    /// Returns the program that the options name, seen from a folder.
+    pub(super) fn program(&self, folder: &Path) -> PolicyProgram {
+        PolicyProgram {
+            command: self.command.clone(),
+            located: located(&self.command, folder, |word| self.files.get(word)),
+            environment: self.environment.clone(),
+            files: self.files.clone(),
+            is_boxed: self.sandbox.is_some(),
+            is_argument: false,
+        }
     }
 
     /// Returns the policy's name as reports show it.
@@ -120,44 +129,12 @@ impl ExternalOptions {
     }
 }
 
-/// Returns the keys that lead from the options of a policy to those of the program that it starts:
-/// the policy itself, or its estimator of sizes.
-pub fn program_keys(policy: &str) -> &'static [&'static str] {
-    if policy == External::NAME { &[] } else { &["estimator", "program"] }
-}
-
-/// Returns the options of the program in the value of a scenario's `scheduler`, unparsed; `None` if
-/// the policy starts no program.
-pub fn program_in(scheduler: &mut serde_yaml::Value) -> Option<&mut serde_yaml::Mapping> {
-    let (policy, options) = scheduler.as_mapping_mut()?.iter_mut().next()?;
-    let mut keys = program_keys(policy.as_str()?).iter();
-    keys.try_fold(options, |options, key| options.get_mut(key))?.as_mapping_mut()
-}
-
-/// Returns the options of the program that a policy starts, unparsed as the policy's own are; `None`
-/// if it starts none.
-pub fn program_options<'o>(
-    policy: &str,
-    options: &'o serde_yaml::Value,
-) -> Option<&'o serde_yaml::Value> {
-    program_keys(policy).iter().try_fold(options, |options, key| options.get(key))
-}
-
-/// Returns the command of the program that a policy starts, read from its unparsed options. `None`
-/// if it starts none.
-pub fn command(policy: &str, options: &serde_yaml::Value) -> Option<Vec<String>> {
-    let command =
-        program_options(policy, options)?.get("command").and_then(serde_yaml::Value::as_sequence);
-    let words = command.into_iter().flatten().filter_map(serde_yaml::Value::as_str);
-    Some(words.map(ToOwned::to_owned).collect())
-}
-
 /// Returns the name that reports show for a policy that is a program, read from its unparsed
 /// options. `None` for other policies.
 pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
-    let command = command(policy, options).filter(|_| policy == External::NAME)?;
+    let command = options.get("command").filter(|_| policy == External::NAME)?.as_sequence()?;
     let name = options.get("name").and_then(serde_yaml::Value::as_str);
-    called(name, command.iter().map(String::as_str))
+    called(name, command.iter().filter_map(serde_yaml::Value::as_str))
 }
 
 /// Returns the name that reports show: `name`, or the first argument that looks like a script, or
@@ -181,7 +158,7 @@ fn called<'w>(
 
 /// Returns a command with absolute paths for its files. `digest` returns the digest of a file, if
 /// it is known.
-pub fn located<'d>(
+fn located<'d>(
     command: &[String],
     folder: &Path,
     digest: impl Fn(&str) -> Option<&'d String>,
@@ -214,6 +191,7 @@ mod tests {
 
     fn said(options: &mut ExternalOptions, folder: &Path) -> Vec<String> {
         let complaints = options.settle(folder).into_iter();
+        let complaints = complaints.filter(|complaint| complaint.program.is_none());
         complaints.map(|complaint| complaint.message).collect()
     }
 
@@ -226,7 +204,7 @@ mod tests {
         assert_eq!(said(&mut options, folder.path()), [""; 0]);
         assert_eq!(options.files.keys().collect::<Vec<_>>(), ["mine.py"]);
         assert_eq!(options.called(), "mine.py");
-        assert!(Path::new(&options.found(folder.path())[2]).is_absolute());
+        assert!(Path::new(&options.program(folder.path()).located[2]).is_absolute());
         assert_eq!(said(&mut options, folder.path()), [""; 0], "the file has not changed");
         fs::write(folder.path().join("mine.py"), "two").unwrap();
         let mut other = options.clone();

@@ -35,17 +35,6 @@ impl SchedulerChoice {
         }
     }
 
-    /// Returns the command of the program that the policy is, or that estimates sizes for it; `None`
-    /// if it starts no program.
-    pub fn program(&self) -> Option<Vec<String>> {
-        external::command(&self.name, &self.options)
-    }
-
-    /// Returns the options of that program.
-    pub fn program_options(&self) -> Option<&Value> {
-        external::program_options(&self.name, &self.options)
-    }
-
     /// Returns the names to which the option `delay` gives waits of their own, under `jobs` or
     /// `pools`.
     pub fn delayed(&self, group: &str) -> impl Iterator<Item = &str> {

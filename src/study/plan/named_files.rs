@@ -14,7 +14,7 @@ use serde_yaml::{Mapping, Value};
 use mumakil_base::files;
 use mumakil_core::trace::TraceFile;
 use mumakil_policies::external;
-use mumakil_scenario::Draft;
+use mumakil_scenario::{Draft, LoadedScenario, Scenario};
 use mumakil_yaml::Path as At;
 
 /// A file that the scenarios of a study name.
@@ -75,53 +75,46 @@ pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
     policies(tree).filter_map(of).collect()
 }
 
-/// Returns the programs that the policies of a tree start: for each, the path of its options and
-/// the words of its command.
-fn programs(tree: &Value) -> Vec<(At, Vec<String>)> {
-    let of = |(at, choice): (At, &Mapping)| {
-        let (policy, options) = choice.iter().next()?;
-        let policy = policy.as_str()?;
-        let words = external::command(policy, options)?;
-        let keys = external::program_keys(policy).iter();
-        Some((keys.fold(at.key(policy), |at, key| at.key(key)), words))
-    };
-    policies(tree).filter_map(of).collect()
-}
-
-/// Returns the program files and scripts that the policies of a resolved scenario start.
-pub(crate) fn words<'o>(
-    choices: impl Iterator<Item = &'o mumakil_scenario::SchedulerChoice>,
-    folder: &Path,
-) -> Vec<NamedFile> {
-    let options = choices.filter_map(|choice| choice.program_options());
-    let files = options.filter_map(|options| options.get("files")?.as_mapping()).flatten();
+/// Returns the files of the programs that a resolved scenario starts.
+pub(crate) fn of_programs(scenario: &Scenario) -> Vec<NamedFile> {
+    let files = scenario.programs.iter().flat_map(|program| &program.files);
     let named = files.filter_map(|(word, sha256)| {
-        let (word, sha256) = (word.as_str()?, sha256.as_str()?.to_owned());
-        let place = external::find(word, folder, Some(&sha256))?;
-        Some(NamedFile { name: word.into(), path: None, sha256, place })
+        let place = external::find(word, &scenario.folder, Some(sha256))?;
+        Some(NamedFile { name: word.into(), path: None, sha256: sha256.clone(), place })
     });
     named.collect()
 }
 
-/// Returns the settings that make a draft use the known files: the paths of the kept allocation
-/// files, and the digests that programs must have.
-pub(crate) fn puts(draft: &Draft, known: &[NamedFile], folder: &Path) -> Vec<(At, Value)> {
-    let tree = draft.tree();
-    let of = |name: &Path| known.iter().find(|file| file.name == name);
-    let mut puts = Vec::new();
-    for (at, file) in allocations(tree) {
-        let kept = of(&file).and_then(|known| files::kept(folder, &file, &known.sha256));
-        puts.extend(kept.map(|kept| (at, kept.to_string_lossy().into_owned().into())));
-    }
-    for (at, words) in programs(tree) {
-        let files = words.iter().filter_map(|word| {
-            Some((Value::from(word.as_str()), Value::from(of(Path::new(word))?.sha256.as_str())))
-        });
-        let files: Mapping = files.collect();
-        // Digests in the draft itself take precedence.
-        if !files.is_empty() && at.key("files").get(tree).is_none() {
-            puts.push((at.key("files"), files.into()));
-        }
-    }
-    puts
+/// Returns the settings that make a draft use the kept allocation files.
+pub(crate) fn kept_allocations(
+    draft: &Draft,
+    known: &[NamedFile],
+    folder: &Path,
+) -> Vec<(At, Value)> {
+    let kept = |(at, file): (At, PathBuf)| {
+        let known = known.iter().find(|known| known.name == file)?;
+        let kept = files::kept(folder, &file, &known.sha256)?;
+        Some((at, kept.to_string_lossy().into_owned().into()))
+    };
+    allocations(draft.tree()).into_iter().filter_map(kept).collect()
+}
+
+/// Returns the settings that make a draft use the known files of its programs: the digests that they
+/// must have. `loaded` is the scenario as it is without them.
+pub(crate) fn digests(
+    draft: &Draft,
+    loaded: &LoadedScenario,
+    known: &[NamedFile],
+) -> Vec<(At, Value)> {
+    let digest = |word: &String| {
+        let known = known.iter().find(|known| known.name == Path::new(word))?;
+        Some((Value::from(word.as_str()), Value::from(known.sha256.as_str())))
+    };
+    let programs = loaded.programs.iter().zip(&loaded.scenario.programs);
+    let digests = programs.map(|(at, program)| {
+        (at.key("files"), program.command.iter().filter_map(digest).collect::<Mapping>())
+    });
+    // Digests in the draft itself take precedence.
+    let is_new = |(at, files): &(At, Mapping)| !files.is_empty() && at.get(draft.tree()).is_none();
+    digests.filter(is_new).map(|(at, files)| (at, files.into())).collect()
 }

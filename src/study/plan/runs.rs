@@ -29,6 +29,7 @@ use crate::plan::named_files::{self, NamedFile};
 use crate::plan::spec::Study;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::cluster::ClusterSpec;
+use mumakil_core::mapred::PolicyProgram;
 use mumakil_core::trace::TraceError;
 use mumakil_results::expect::{KnownWords, combinations};
 use mumakil_run::emulation::{EmulationError, Prepared};
@@ -177,14 +178,10 @@ impl Plan {
         Scenario { seed: run.seed, ..scenario.scenario() }
     }
 
-    /// Returns the command of the first policy of these runs that is a program; `None` if none is.
-    pub fn program(&self, runs: &[usize]) -> Option<Vec<String>> {
+    /// Returns the first program that these runs start; `None` if they start none.
+    pub fn program(&self, runs: &[usize]) -> Option<&PolicyProgram> {
         let cells: BTreeSet<usize> = runs.iter().map(|run| self.runs[*run].cell).collect();
-        cells.into_iter().find_map(|cell| {
-            let ScenarioParts { scheduler, rest, .. } = &self.cells[cell].scenario;
-            let later = rest.later.iter().filter_map(|later| later.scheduler.as_ref());
-            std::iter::once(&**scheduler).chain(later).find_map(SchedulerChoice::program)
-        })
+        cells.into_iter().find_map(|cell| self.cells[cell].scenario.rest.programs.first())
     }
 
     /// Returns the seeds of each cell.
@@ -268,8 +265,16 @@ impl<'s> Planner<'s> {
         drawn: &[(&DrawnField, Value)],
     ) -> Result<(ScenarioParts, Identity), PlanError> {
         let Self { study, registry, .. } = *self;
-        let draft = self.draft(values, drawn)?;
-        let loaded = draft.resolve(registry)?;
+        let mut draft = self.draft(values, drawn)?;
+        let mut loaded = draft.resolve(registry)?;
+        let digests = named_files::digests(&draft, &loaded, &study.files);
+        if !digests.is_empty() {
+            for (at, files) in digests {
+                let origin = study.draft.origin(&Path::of("files"));
+                draft.put(&at, files, origin).expect("the check has found the program there");
+            }
+            loaded = draft.resolve(registry)?;
+        }
         let mut scenario = loaded.scenario;
         // All runs have the study's name; `study.json` says which cell a run belongs to.
         scenario.name = study.name.clone();
@@ -337,7 +342,7 @@ impl<'s> Planner<'s> {
         // Note the allocation files before the draft is resolved: resolving replaces their paths by
         // their content.
         self.hashes.note_allocations(&draft)?;
-        for (at, value) in named_files::puts(&draft, &study.files, &draft.folder()) {
+        for (at, value) in named_files::kept_allocations(&draft, &study.files, &draft.folder()) {
             let origin = study.draft.origin(&Path::of("files"));
             draft.put(&at, value, origin).expect("the field exists");
         }

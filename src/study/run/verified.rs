@@ -14,7 +14,7 @@ use crate::chaos::judge::{broken_invariants, parted};
 use crate::chaos::trial::RunObservations;
 use mumakil_run::emulation::{EmulationError, KeptRun, Options, Prepared};
 use mumakil_run::output::RunFolder;
-use mumakil_scenario::{Registry, SchedulerChoice};
+use mumakil_scenario::Registry;
 
 /// Does a run twice at most and fills a folder with its results; returns the flaw of the run in
 /// words, if it has one.
@@ -34,8 +34,7 @@ pub(crate) fn fill(
     if let Some(flaw) = kept.emulated.verifier.as_ref().and_then(broken_invariants) {
         return Ok(Err(flaw.words));
     }
-    let choices = prepared.scenario.policies();
-    if !choices.into_iter().any(|choice| SchedulerChoice::program(choice).is_some()) {
+    if prepared.scenario.programs.is_empty() {
         return Ok(Ok(kept));
     }
     let again = Options { time_limit, transport, ..Options::default() };

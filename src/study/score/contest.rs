@@ -6,8 +6,8 @@ use sha2::{Digest as _, Sha256};
 use crate::plan::axes::{Axis, SCENARIO, SEEDS};
 use crate::plan::spec::Study;
 use crate::score::suite::Suite;
-use mumakil_policies::external::{self, SandboxOptions};
-use mumakil_scenario::{Name, ScenarioError};
+use mumakil_policies::external::SandboxOptions;
+use mumakil_scenario::{Name, Registry, ScenarioError, SchedulerChoice};
 use mumakil_yaml::{Origin, Path};
 
 /// The numbers that every contest measures beside those of the suite, to draw mean against tail.
@@ -35,6 +35,8 @@ pub struct Contest {
     pub suite: Suite,
     /// The labels of the scored policies on the axis of policies.
     pub policies: Vec<String>,
+    /// Whether a policy to be scored starts a program.
+    pub starts_program: bool,
     /// How many seeds are public; the others are held back.
     pub(crate) public: usize,
 }
@@ -48,13 +50,16 @@ impl Contest {
         suite: Suite,
         contestants: &[Contestant],
         key: Option<&str>,
+        registry: &Registry,
     ) -> Result<Self, ScenarioError> {
         let mut schedulers: Vec<(String, Value)> = suite.baselines.clone();
         let bounds = suite.scenarios.iter().map(|one| one.bound.clone());
-        let scored = contestants.iter().map(|one| {
-            let scheduler = limited(one.scheduler.clone(), &suite);
-            (one.name.clone(), scheduler)
-        });
+        let mut starts_program = false;
+        let mut scored = contestants.to_vec();
+        for one in &mut scored {
+            starts_program |= limit_programs(&mut one.scheduler, &suite, registry);
+        }
+        let scored = scored.into_iter().map(|one| (one.name, one.scheduler));
         for one in bounds.chain(scored) {
             // A baseline may be scored, too: it takes part once.
             if !schedulers.contains(&one) {
@@ -98,13 +103,7 @@ impl Contest {
         }
         let study = Study::of(draft)?;
         let policies = contestants.iter().map(|one| one.name.clone()).collect();
-        Ok(Self { study, suite, policies, public })
-    }
-
-    /// Returns whether a policy to be scored starts a program.
-    pub fn starts_program(&self) -> bool {
-        let mut puts = self.axis(POLICIES).values.iter().flat_map(|value| &value.puts);
-        puts.any(|put| external::program_in(&mut put.value.clone()).is_some())
+        Ok(Self { study, suite, policies, starts_program, public })
     }
 
     /// Returns the goal of each scenario in words, such as `less mean(sojourn)`, and the label of its
@@ -156,15 +155,21 @@ fn held(key: &str, number: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Returns a policy with the suite's limits, if it starts a program.
-fn limited(mut scheduler: Value, suite: &Suite) -> Value {
-    let limits = &suite.limits;
-    let Some(options) = external::program_in(&mut scheduler) else {
-        return scheduler;
+/// Sets the suite's limits for each program that a policy starts; returns whether there are any. A
+/// program that is missed here does not start: the command line permits programs in a sandbox alone.
+fn limit_programs(scheduler: &mut Value, suite: &Suite, registry: &Registry) -> bool {
+    let Ok(choice) = serde_yaml::from_value::<SchedulerChoice>(scheduler.clone()) else {
+        return false;
     };
+    let limits = &suite.limits;
     let sandbox = SandboxOptions { memory: limits.memory, processor: limits.processor };
     let yaml = "limits can be written as YAML";
-    options.insert("timeout".into(), serde_yaml::to_value(limits.answer).expect(yaml));
-    options.insert("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml));
-    scheduler
+    let programs = registry.programs(&choice);
+    for at in &programs {
+        let options = at.get_mut(scheduler).and_then(Value::as_mapping_mut);
+        let options = options.expect("the program is named there");
+        options.insert("timeout".into(), serde_yaml::to_value(limits.answer).expect(yaml));
+        options.insert("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml));
+    }
+    !programs.is_empty()
 }

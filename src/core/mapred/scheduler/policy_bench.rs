@@ -6,7 +6,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Launched, Offer, Orders, PolicyReload, Scheduler, Setting, SizeEstimators, View};
+use super::{
+    Launched, Offer, Orders, PolicyReload, ProgramPermit, RunPermit, Scheduler, Setting,
+    SizeEstimators, View,
+};
 use crate::cluster::{
     Amounts, CountedResources, Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId,
 };
@@ -143,7 +146,7 @@ impl<P: Scheduler> PolicyBench<P> {
             folder: Path::new("."),
             topology: &self.ledger.topology,
             tell: Arc::new(|_| ()),
-            may_start: false,
+            programs: RunPermit { issued: &ProgramPermit::default(), declared: &[] },
             launcher: None,
             estimators: &SizeEstimators::new(),
             overhear: None,

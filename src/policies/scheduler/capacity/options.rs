@@ -68,7 +68,7 @@ impl CapacityOptions {
             self.rules = Rules::of(site.line);
         }
         let (rules, queue_by) = (self.rules, self.queue_by);
-        let mut complaints = self.allocations.read_and_check(site.folder, rules, |queues| {
+        let mut complaints = self.allocations.read_and_check(site, rules, |queues| {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
             unknown_names(&queues.queues, &names.collect())
         });

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Offers;
+use crate::scheduler::estimator::within;
 use crate::scheduler::{Capacity, PolicyVisitor, SchedulerChoice, visit_policies};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler};
 
@@ -69,7 +70,7 @@ impl PolicyVisitor for InnerSettler<'_> {
                     serde_yaml::value::Serializer,
                 )
                 .unwrap_or_default();
-                complaints
+                within(P::NAME, complaints)
             }
             Err(error) => {
                 let hint = format!("`mumakil show {}` lists its options", P::NAME);

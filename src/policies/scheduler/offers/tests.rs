@@ -92,6 +92,7 @@ fn wrong_policies_inside_are_told() {
         let mut options: OffersOptions = serde_yaml::from_str(options).unwrap();
         let site = PolicySite {
             folder: std::path::Path::new("."),
+            reads_files: true,
             line: mumakil_core::mapred::HadoopLine::V1,
             slots: PerSlot { map: 9, reduce: 9 },
             most_slots: PerSlot { map: 3, reduce: 3 },

@@ -93,7 +93,7 @@ impl Allocations {
     /// Reads the allocation file if the option is a path. Returns complaints about the pools; their
     /// paths begin with the option `allocations`.
     pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
-        let mut complaints = self.read_and_check(site.folder, (), |pools| {
+        let mut complaints = self.read_and_check(site, (), |pools| {
             let tree = PoolTree::new(pools);
             let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
             let names: BTreeSet<&str> = names.collect();
@@ -251,6 +251,7 @@ mod tests {
         };
         let site = PolicySite {
             folder: std::path::Path::new("."),
+            reads_files: true,
             line: mumakil_core::mapred::HadoopLine::V1,
             slots: PerSlot { map: 9, reduce: 9 },
             most_slots: PerSlot { map: 3, reduce: 3 },

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use roxmltree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 
 use super::xml::{self, XmlFindings, XmlKind};
-use mumakil_core::mapred::Complaint;
+use mumakil_core::mapred::{Complaint, PolicySite};
 
 /// Options that may be given in a file of their own.
 pub trait FileOptions: Sized {
@@ -64,13 +64,17 @@ impl<T: FileOptions> FileOr<T> {
     /// is `allocations`; `more` adds complaints if the option has no errors.
     pub fn read_and_check(
         &mut self,
-        folder: &Path,
+        site: &PolicySite<'_>,
         context: T::Context,
         more: impl FnOnce(&T) -> Vec<Complaint>,
     ) -> Vec<Complaint> {
         let mut complaints = match self {
             Self::Given(given) => given.check(context),
-            Self::File(file) => match xml::read(&folder.join(file), context) {
+            Self::File(_) if !site.reads_files => {
+                let hint = "write the `allocations` themselves";
+                vec![Complaint::error(&[], "no file may be read here", hint)]
+            }
+            Self::File(file) => match xml::read(&site.folder.join(file), context) {
                 Ok((given, warnings)) => {
                     *self = Self::Given(given);
                     warnings

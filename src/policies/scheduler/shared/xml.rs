@@ -130,7 +130,7 @@ pub fn read<T: FileOptions>(
         let placed = |fault: XmlFault| {
             let XmlFault { line, column, message, hint } = fault;
             let message = format!("{}:{line}:{column}: {message}", path.display());
-            Complaint { path: Vec::new(), message, hint, is_warning }
+            Complaint { is_warning, ..Complaint::error(&[], message, hint) }
         };
         faults.into_iter().map(placed).collect()
     };

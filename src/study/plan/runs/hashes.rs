@@ -79,8 +79,7 @@ impl Hashes {
                 self.named.insert(name.clone(), NamedFile::trace(name, file, place));
             }
         }
-        let later = scenario.later.iter().filter_map(|later| later.scheduler.as_ref());
-        for file in named_files::words([&scenario.scheduler].into_iter().chain(later), &folder) {
+        for file in named_files::of_programs(scenario) {
             self.named.entry(file.name.clone()).or_insert(file);
         }
         Ok(())
