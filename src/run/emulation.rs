@@ -652,8 +652,8 @@ fn assemble(
     // Any node will do: `TrueDurations` copies the node and sets the speed of the copy to one.
     if let Some((_, node)) = topology.nodes().next() {
         let truth = TrueDurations::new(costs.clone(), node);
-        policy.foresee(&truth);
-        successors.iter_mut().for_each(|policy| policy.foresee(&truth));
+        let policies = std::iter::once(&mut policy).chain(&mut successors);
+        policies.filter(|policy| policy.foresees()).for_each(|policy| policy.foresee(&truth));
     }
     // Only faults change the copies of blocks, so a run whose faults lose no blocks needs no
     // NameNode.

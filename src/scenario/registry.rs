@@ -385,6 +385,12 @@ impl Registry {
         built.map_err(without_place)
     }
 
+    /// Returns whether the policy of a loaded scenario is an oracle: it uses the true durations of
+    /// tasks. A program says it only when it runs.
+    pub fn foresees(&self, choice: &SchedulerChoice) -> bool {
+        self.build(choice).is_ok_and(|policy| policy.foresees())
+    }
+
     /// Returns the options of a policy that reads its pools or queues again; `None` if the registry
     /// does not know the policy.
     pub fn reload(&self, choice: &SchedulerChoice) -> Option<PolicyReload> {

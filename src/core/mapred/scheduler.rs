@@ -64,8 +64,15 @@ pub trait Scheduler: Send {
         Ok(None)
     }
 
-    /// Gets the true durations of all tasks before the first job arrives. Only policies that know
-    /// the future (oracles) use them.
+    /// Returns whether the policy is an oracle: it uses the true durations of tasks, which no real
+    /// cluster knows. Scores tell it. Before [`Scheduler::begin`], a policy that is a program does
+    /// not know it yet.
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// Gets the true durations of all tasks before the first job arrives; only a policy that
+    /// [foresees](Scheduler::foresees) gets them.
     fn foresee(&mut self, _truth: &TrueDurations) {}
 
     /// Takes over while jobs run: from another policy, or from the same policy when the

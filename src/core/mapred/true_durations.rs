@@ -1,5 +1,5 @@
-//! How long tasks really take. A real JobTracker cannot know these durations. They are used by
-//! oracle policies, and for estimates that are wrong on purpose.
+//! How long tasks really take. A real JobTracker cannot know these durations; only oracle policies
+//! use them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::TaskId;
 use crate::mapred::job::Job;
 use crate::mapred::spec::JobSpec;
-use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Factor, Quantity as _, SimSpan};
 
 /// The most tasks of a job and kind that a mean walks.
@@ -96,10 +95,5 @@ impl TrueDurations {
         // tracker only decides how much of a shuffle stays in the rack.
         let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
-    }
-
-    /// Returns the random stream of a purpose for a number.
-    pub fn stream(&self, purpose: Purpose, subject: u64) -> ChaCha8Rng {
-        stream(self.costs.seed, purpose, subject)
     }
 }

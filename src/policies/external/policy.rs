@@ -91,10 +91,12 @@ impl Scheduler for External {
         Ok(Some(end))
     }
 
+    fn foresees(&self) -> bool {
+        self.wants(Want::Truth)
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
-        if self.wants(Want::Truth) {
-            self.truth = Some(truth.clone());
-        }
+        self.truth = Some(truth.clone());
     }
 
     fn inherit(&mut self, suspended: &[(AttemptId, TrackerId)]) -> bool {

@@ -173,6 +173,10 @@ impl Aria {
 }
 
 impl Scheduler for Aria {
+    fn foresees(&self) -> bool {
+        true
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
         self.truth = Some(truth.clone());
     }

@@ -23,7 +23,7 @@ pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
 use crate::external::{ExternalOptions, ProgramEstimator};
-use mumakil_base::random::Purpose;
+use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     Complaint, Job, JobId, KnownJob, PolicySite, RunEndHook, Setting, SizeEstimator, SlotKind,
@@ -85,6 +85,8 @@ pub(super) struct Estimates {
     error: Option<SizeError>,
     /// The estimator of the user's, if there is one; a named one from the beginning of the run.
     own: Option<Box<dyn SizeEstimator>>,
+    /// The seed of the run, from which errors are drawn.
+    seed: u64,
     truth: Option<TrueDurations>,
 }
 
@@ -95,11 +97,12 @@ impl Estimates {
             Estimator::Program(options) => Some(Box::new(ProgramEstimator::new(options.clone()))),
             _ => None,
         };
-        Self { estimator, error, own, truth: None }
+        Self { estimator, error, own, seed: 0, truth: None }
     }
 
     /// Gets ready, as [`SizeEstimator::begin`].
     pub(super) fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+        self.seed = setting.seed;
         if let Estimator::Named(name) = &self.estimator {
             let found = setting.estimators.get(name.as_str());
             self.own = Some(found.ok_or_else(|| format!("there is no estimator `{name}`"))?());
@@ -114,21 +117,17 @@ impl Estimates {
     /// Returns the true work of all tasks of a kind, in seconds; `None` unless the estimator is the
     /// oracle.
     pub(super) fn true_work(&self, job: &Job, kind: SlotKind) -> Option<f64> {
-        Some(self.oracle()?.work(job, kind).as_secs_f64())
+        Some(self.truth.as_ref()?.work(job, kind).as_secs_f64())
     }
 
     /// Returns the true work of one task, in seconds; `None` unless the estimator is the oracle.
     pub(super) fn true_task(&self, job: &Job, kind: SlotKind, index: u32) -> Option<f64> {
-        Some(self.oracle()?.task(job, kind, index).as_secs_f64())
+        Some(self.truth.as_ref()?.task(job, kind, index).as_secs_f64())
     }
 
     /// Returns whether the sizes, but for their error, are true.
     pub(super) fn are_true(&self) -> bool {
-        self.oracle().is_some()
-    }
-
-    fn oracle(&self) -> Option<&TrueDurations> {
-        self.truth.as_ref().filter(|_| self.estimator == Estimator::Oracle)
+        self.estimator == Estimator::Oracle
     }
 
     /// Returns how large an estimator of the user's takes a job to be, in seconds of work; `None`
@@ -146,18 +145,12 @@ impl Estimates {
     /// Returns an estimate of a job's work with the error that it has on purpose; infinite if the
     /// size is unknown.
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
-        let factor = match (&self.error, &self.truth) {
-            (Some(error), Some(truth)) => {
-                // Each job and kind has its own random stream, so a later draw gives the same error.
-                let subject = 2 * u64::from(job.id().0) + kind as u64;
-                error.factor(
-                    &mut truth.stream(Purpose::SizeError, subject),
-                    work,
-                    &job.spec().class,
-                )
-            }
-            _ => 1.0,
-        };
+        let factor = self.error.as_ref().map_or(1.0, |error| {
+            // Each job and kind has its own random stream, so a later draw gives the same error.
+            let subject = 2 * u64::from(job.id().0) + kind as u64;
+            let mut chance = stream(self.seed, Purpose::SizeError, subject);
+            error.factor(&mut chance, work, &job.spec().class)
+        });
         let wrong = work * factor;
         // A size beyond the longest time is as good as unknown, as is one that is no number.
         if wrong <= SimSpan::LONGEST.as_secs_f64() { wrong } else { f64::INFINITY }

@@ -365,6 +365,10 @@ impl Scheduler for Hfsp {
         self.estimates.begin(setting)
     }
 
+    fn foresees(&self) -> bool {
+        self.estimates.are_true()
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
         self.estimates.foresee(truth);
     }

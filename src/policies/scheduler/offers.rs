@@ -244,8 +244,13 @@ impl Scheduler for Offers {
         Ok(hook)
     }
 
+    fn foresees(&self) -> bool {
+        self.frameworks.iter().any(|framework| framework.policy.foresees())
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
-        self.frameworks.iter_mut().for_each(|framework| framework.policy.foresee(truth));
+        let policies = self.frameworks.iter_mut().map(|framework| &mut framework.policy);
+        policies.filter(|policy| policy.foresees()).for_each(|policy| policy.foresee(truth));
     }
 
     fn refuses(&self, view: &View<'_>, job: &JobSpec) -> Option<Reason> {

@@ -39,6 +39,10 @@ impl<W: Wrapper> Scheduler for W {
         self.pass(|policy| policy.begin(setting))
     }
 
+    fn foresees(&self) -> bool {
+        self.inner().foresees()
+    }
+
     fn foresee(&mut self, truth: &TrueDurations) {
         self.pass(|policy| policy.foresee(truth));
     }
