@@ -63,12 +63,15 @@ impl<'c> ScoredContest<'c> {
         plan: &'c Plan,
         sheet: &'c StudyManifest,
         store: &'c Store,
+        registry: &Registry,
     ) -> Result<Self, ScoreError> {
         let failures = RunFailures::read(contest, plan, store).map_err(ConcludeError::from)?;
         if let Some(words) = failures.of_others(contest) {
             return Err(ScoreError::Baseline(words));
         }
-        let numbers = ContestNumbers::read(contest, sheet, store).map_err(ConcludeError::from)?;
+        let oracles = contest.oracles(plan, registry);
+        let numbers = ContestNumbers::read(contest, sheet, store, oracles);
+        let numbers = numbers.map_err(ConcludeError::from)?;
         let scores = contest.policies.iter().map(|policy| numbers.score(policy, &failures));
         let scores = scores.collect();
         Ok(Self { contest, plan, sheet, store, numbers, scores })

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use mumakil::external::sandbox::SandboxParts;
+use mumakil::scenario::{Registry, SchedulerChoice};
 
 use crate::{Room, lacks_python, root};
 
@@ -113,6 +114,83 @@ fn what_a_policy_loses_is_told_with_the_reason_and_the_first_decision() {
     assert!(feedback.iter().any(|line| line.contains("above all waiting for")), "{feedback:?}");
     assert!(feedback.iter().any(|line| line.contains("the decisions part at")), "{feedback:?}");
     assert_eq!(feedback.iter().filter(|line| line.contains(" took ")).count(), 3, "{feedback:?}");
+}
+
+/// Settings of `capacity` that refuse jobs.
+const REFUSALS: [&str; 6] = [
+    "max_system_jobs: 1, queues: {default: {capacity: 1.0, accept_factor: 1, max_active_tasks_per_user: 12, max_active_tasks: 100000}}",
+    "queues: {default: {capacity: 1.0, accept_factor: 1, max_active_tasks_per_user: 10}}",
+    "queues: {default: {capacity: 1.0, max_active_tasks_per_user: 10}}",
+    "queues: {default: {capacity: 1.0, max_active_tasks_per_user: 40}}",
+    "max_system_jobs: 2, queues: {default: {capacity: 1.0, accept_factor: 1}}",
+    "max_system_jobs: 1, queues: {default: {capacity: 1.0, accept_factor: 2}}",
+];
+
+/// Whatever a policy gains by jobs that it refuses, it is out, and no number of it is better.
+#[test]
+fn a_policy_gains_nothing_by_jobs_that_it_refuses() {
+    let room = Room::new();
+    fs::create_dir(room.path("policies")).unwrap();
+    room.write("policies/serves.yaml", "capacity: {rules: 1.x}");
+    for (number, queues) in REFUSALS.iter().enumerate() {
+        let policy = format!("capacity: {{rules: 1.x, allocations: {{{queues}}}}}");
+        room.write(&format!("policies/refuses-{number}.yaml"), &policy);
+    }
+    let (code, told, why) = call(&room, "policy rank policies --json");
+    assert_eq!(code, Some(0), "{why}");
+    let scores: Vec<Value> = serde_json::from_str(&told).unwrap();
+    assert_eq!((&scores[0]["policy"], scores.len()), (&Value::from("serves.yaml"), 7));
+    for score in &scores[1..] {
+        assert_eq!(score["total"], Value::Null, "{score}");
+        let reasons = score["disqualified"].to_string();
+        assert!(reasons.contains("ended better under `hfsp`"), "{reasons}");
+        assert!(reasons.contains("refused here"), "{reasons}");
+    }
+    let (code, told, _) = call(&room, "policy score policies/refuses-0.yaml");
+    assert_eq!(code, Some(1));
+    assert!(told.contains("– (out of the contest)"), "{told}");
+}
+
+/// A baseline that refuses jobs is not the best one, and the others are still scored.
+#[test]
+fn a_baseline_that_refuses_jobs_is_not_the_best() {
+    let room = room();
+    let refusing = "{as: refusing, capacity: {rules: 1.x, allocations: {queues: {default: {capacity: 1.0, max_active_tasks_per_user: 5}}}}}";
+    let against = format!("against: [{refusing}, fifo]");
+    room.write("tiny.yaml", &SUITE.replace("against: [fifo, fair]", &against));
+    let (code, told, why) = call(&room, "policy rank fair srpt --suite tiny.yaml --json");
+    assert_eq!(code, Some(0), "{why}");
+    let scores: Vec<Value> = serde_json::from_str(&told).unwrap();
+    assert!(scores.iter().all(|score| score["total"].is_number()), "{told}");
+}
+
+#[test]
+fn a_policy_that_knows_the_true_sizes_is_marked_however_deep_it_hides() {
+    let registry = Registry::builtin();
+    for (policy, knows) in [
+        ("srpt", true),
+        ("fsp", true),
+        ("hfsp: {estimator: oracle}", true),
+        ("aria", true),
+        ("offers: {others: {policy: srpt}}", true),
+        ("offers: {frameworks: {a: {policy: {hfsp: {estimator: oracle}}}}}", true),
+        ("ps", false),
+        ("hfsp: {error: {uniform: 0.5}}", false),
+        ("srpt: {estimator: {formula: {maps: tasks * 20s}}}", false),
+        ("offers: {others: {policy: hfsp}}", false),
+        ("rank: {jobs: -remaining}", false),
+    ] {
+        let choice: SchedulerChoice = serde_yaml::from_str(policy).unwrap();
+        registry.build(&choice).unwrap_or_else(|error| panic!("{policy}: {error}"));
+        assert_eq!(registry.foresees(&choice), knows, "{policy}");
+    }
+    let room = room();
+    room.write("mine.yaml", "offers: {others: {policy: {hfsp: {estimator: oracle}}}}");
+    let (_, ranked, _) = call(&room, "policy rank mine.yaml short.yaml --suite tiny.yaml");
+    assert!(ranked.contains("  mine.yaml (knows true sizes) "), "{ranked}");
+    assert!(!ranked.contains("short.yaml ("), "{ranked}");
+    let (_, told) = score(&room, "mine.yaml --suite tiny.yaml");
+    assert_eq!(told["knows_true_sizes"], true);
 }
 
 /// A line that goes into the policy's `offer`, another at the top of the file, and what is said of

@@ -93,7 +93,7 @@ impl ContestOptions {
         bar.clear();
         let store = session.store.clone();
         let done = DoneContest { contest, plan, sheet, out };
-        let scored = ScoredContest::of(&done.contest, &done.plan, &done.sheet, &store)?;
+        let scored = ScoredContest::of(&done.contest, &done.plan, &done.sheet, &store, registry)?;
         let shown = show(&done, &scored);
         if !keeps_all {
             // A search scores thousands of policies: their runs would fill the disk.

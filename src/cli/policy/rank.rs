@@ -101,7 +101,7 @@ fn rows(scored: &ScoredContest<'_>) -> Vec<Vec<String>> {
     let mut rows = vec![head];
     for score in ranked {
         let mut row = vec![
-            score.policy.clone(),
+            score.title(),
             match score.disqualified.is_empty() {
                 true => ratio(score.total),
                 false => "out".to_owned(),

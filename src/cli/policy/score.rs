@@ -98,7 +98,7 @@ pub(super) fn as_json(score: &PolicyScore, feedback: &[String], seconds: f64) ->
 fn tell(contest: &Contest, score: &PolicyScore) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!("   on the suite {}", contest.suite.name);
-    lines.bold(&score.policy, about);
+    lines.bold(score.title(), about);
     let head = ["scenario", "number", "ratio", "95 % interval", "to", "ratio", "to the bound"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows[0].extend(score.held_back.map(|_| "held back".to_owned()));
@@ -122,6 +122,7 @@ fn tell(contest: &Contest, score: &PolicyScore) -> TerminalLines {
         "  total    ",
         match score.total {
             Some(total) => format!("{} (below 1 is better)", shown_ratio(total)),
+            None if !score.disqualified.is_empty() => "– (out of the contest)".to_owned(),
             None => "– (a scenario has no ratio)".to_owned(),
         },
     );

@@ -4,6 +4,7 @@ use serde_yaml::{Mapping, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::plan::axes::{Axis, SCENARIO, SEEDS};
+use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use crate::score::suite::Suite;
 use mumakil_policies::external::SandboxOptions;
@@ -104,6 +105,17 @@ impl Contest {
         let study = Study::of(draft)?;
         let policies = contestants.iter().map(|one| one.name.clone()).collect();
         Ok(Self { study, suite, policies, starts_program, public })
+    }
+
+    /// Returns for each policy whether it uses the true sizes of jobs.
+    pub(crate) fn oracles(&self, plan: &Plan, registry: &Registry) -> Vec<bool> {
+        let foresees = |policy: usize| {
+            let cell = self.cell(0, policy);
+            let mut runs = plan.runs.iter();
+            let run = runs.find(|run| plan.cells[run.cell].values == cell);
+            run.is_some_and(|run| registry.foresees(&plan.scenario(run).scheduler))
+        };
+        (0..self.axis(POLICIES).values.len()).map(foresees).collect()
     }
 
     /// Returns the goal of each scenario in words, such as `less mean(sojourn)`, and the label of its

@@ -87,7 +87,7 @@ impl ScoredContest<'_> {
         let blocks = vec![PageBlock::Code(command.to_owned())];
         sections.push(Section::new("How to repeat it", blocks));
         let what = match &ranked[..] {
-            [only] => only.policy.clone(),
+            [only] => only.title(),
             all => format!("{} policies", all.len()),
         };
         HtmlPage {
@@ -118,7 +118,7 @@ impl ScoredContest<'_> {
             };
             let mut row = vec![
                 place,
-                PageCell::text(score.policy.clone()),
+                PageCell::text(score.title()),
                 PageCell::maybe(score.total, shown),
                 PageCell::maybe(mean, shown),
                 PageCell::maybe(tail, shown),

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
 use crate::chaos::judge::sign;
-use crate::conclude::findings::{FindingsError, JobsOfRun, planned_metric};
+use crate::conclude::findings::{FindingsError, planned_metric};
 use crate::conclude::study_runs::StudyRuns;
 use crate::plan::axes::SCENARIO;
 use crate::plan::manifest::StudyManifest;
@@ -16,16 +16,19 @@ use crate::run::store::Store;
 use crate::score::contest::{Contest, MEAN, POLICIES, TAIL};
 use crate::score::suite::{Goal, SuiteScenario};
 use mumakil_base::statistics::{PairedRatio, differences, interval};
-use mumakil_base::units::tell::{counted, significant};
+use mumakil_base::units::tell::{count, counted, listed, significant};
 use mumakil_results::expect::ExprPlan;
-use mumakil_results::tables::ReadError;
+use mumakil_results::tables::{JobEnd, JobRow, ReadError, Results};
 use mumakil_run::output::OutputError;
+use mumakil_run::output::results::RunResults;
 
 /// The score of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyScore {
     /// The policy.
     pub policy: String,
+    /// Whether it uses the true sizes of jobs, which no real cluster knows.
+    pub knows_true_sizes: bool,
     /// The suite.
     pub suite: String,
     /// The weighted geometric mean of the scenarios' ratios: below 1, the policy is better than the
@@ -79,6 +82,11 @@ fn six_digits<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Er
 }
 
 impl PolicyScore {
+    /// Returns the policy as tables show it: an oracle is marked.
+    pub fn title(&self) -> String {
+        title(&self.policy, self.knows_true_sizes)
+    }
+
     /// Returns whether the policy is worse on the held-back seeds than on the public ones, by more
     /// than chance, in words; `None` without held-back seeds.
     pub fn over_fitting(&self) -> Option<String> {
@@ -100,29 +108,40 @@ impl PolicyScore {
     }
 }
 
+fn title(policy: &str, knows_true_sizes: bool) -> String {
+    if knows_true_sizes { format!("{policy} (knows true sizes)") } else { policy.to_owned() }
+}
+
 /// The numbers of a contest.
 pub(crate) struct ContestNumbers<'c> {
     contest: &'c Contest,
     /// For each scenario and policy, by index, the numbers seed by seed: of the goal, of the mean
     /// and of the tail. `None` if a run of the cell is missing.
     cells: BTreeMap<(usize, usize), [Vec<Option<f64>>; 3]>,
-    /// For each scenario and policy, how many jobs had not ended when the runs did.
-    left: BTreeMap<(usize, usize), u64>,
+    /// For each scenario and policy, seed by seed, the ends of the jobs that did not succeed.
+    lost: BTreeMap<(usize, usize), Vec<LostJobs>>,
+    /// For each policy, whether it uses the true sizes of jobs.
+    oracles: Vec<bool>,
 }
 
+/// The ends of the jobs that did not succeed in a run, by the numbers of the jobs.
+type LostJobs = BTreeMap<u32, JobEnd>;
+
 impl<'c> ContestNumbers<'c> {
-    /// Reads the runs that are done.
+    /// Reads the runs that are done. `oracles` says for each policy whether it uses the true sizes
+    /// of jobs.
     pub(crate) fn read(
         contest: &'c Contest,
         sheet: &StudyManifest,
         store: &Store,
+        oracles: Vec<bool>,
     ) -> Result<Self, FindingsError> {
         let (runs, space) = (StudyRuns::new(sheet, store), sheet.space());
         let (mean, tail) = (planned_metric(MEAN, &space)?, planned_metric(TAIL, &space)?);
         let goals = contest.suite.scenarios.iter();
         let goals = goals.map(|one| planned_metric(&one.goal.text, &space));
         let goals = goals.collect::<Result<Vec<_>, _>>()?;
-        let (mut cells, mut left) = (BTreeMap::new(), BTreeMap::new());
+        let (mut cells, mut lost) = (BTreeMap::new(), BTreeMap::new());
         for (scenario, goal) in goals.iter().enumerate() {
             for policy in 0..contest.axis(POLICIES).values.len() {
                 let cell = contest.cell(scenario, policy);
@@ -131,15 +150,15 @@ impl<'c> ContestNumbers<'c> {
                 let measure = |plan: &ExprPlan| plan.measure(&runs, &cell);
                 cells
                     .insert((scenario, policy), [measure(goal)?, measure(&mean)?, measure(&tail)?]);
-                let of_run = runs.of(place).map(|run| Ok(JobsOfRun::read(run)?.left));
-                left.insert((scenario, policy), of_run.sum::<Result<u64, ReadError>>()?);
+                let of_runs = runs.of(place).map(|run| lost_jobs(run));
+                lost.insert((scenario, policy), of_runs.collect::<Result<_, _>>()?);
             }
         }
-        Ok(Self { contest, cells, left })
+        Ok(Self { contest, cells, lost, oracles })
     }
 
-    /// Returns the index of the baseline that is best in a scenario, on the public seeds; the first
-    /// one if none has a number.
+    /// Returns the index of the baseline that is best in a scenario, on the public seeds: the best of
+    /// those under which most jobs succeed. It is the first one if none has a number.
     pub(crate) fn best_baseline(&self, scenario: usize) -> usize {
         let suite = &self.contest.suite;
         let baselines = suite.baselines.iter().map(|(label, _)| self.contest.policy(label));
@@ -147,12 +166,39 @@ impl<'c> ContestNumbers<'c> {
         let against_first = |policy: &usize| {
             self.ratio(scenario, *policy, first, false).map_or(f64::INFINITY, |it| it.estimate.mean)
         };
-        let best = baselines.min_by(|a, b| against_first(a).total_cmp(&against_first(b)));
+        let lost = |policy: &usize| {
+            let runs = self.lost.get(&(scenario, *policy)).map_or(&[][..], Vec::as_slice);
+            runs.iter().take(self.contest.public).map(BTreeMap::len).sum::<usize>()
+        };
+        let best = baselines.min_by(|a, b| {
+            lost(a).cmp(&lost(b)).then(against_first(a).total_cmp(&against_first(b)))
+        });
         best.unwrap_or(first)
     }
 
+    /// Returns the ends of a policy's jobs that end better under another policy, each with how many
+    /// jobs have it.
+    ///
+    /// A number is of the jobs that succeeded. So a policy that lets jobs go would be better by the
+    /// numbers of the others, and has none.
+    fn let_go(&self, scenario: usize, policy: usize, other: usize) -> Vec<(JobEnd, u64)> {
+        let lost = |policy: usize| self.lost.get(&(scenario, policy)).into_iter().flatten();
+        let worse = lost(policy).zip(lost(other)).flat_map(|(own, others)| {
+            let end = |job: &u32| others.get(job).copied().unwrap_or(JobEnd::Succeeded);
+            own.iter().filter(move |(job, own)| loss(end(job)) < loss(**own)).map(|(_, own)| *own)
+        });
+        let mut ends: Vec<(JobEnd, u64)> = Vec::new();
+        for end in worse {
+            match ends.iter_mut().find(|(known, _)| *known == end) {
+                Some((_, jobs)) => *jobs += 1,
+                None => ends.push((end, 1)),
+            }
+        }
+        ends
+    }
+
     /// Returns the ratio of a policy to another in a scenario, by the scenario's goal: below 1, the
-    /// first is better.
+    /// first is better. `None` if the first lets jobs go that end better under the other.
     fn ratio(
         &self,
         scenario: usize,
@@ -174,6 +220,9 @@ impl<'c> ContestNumbers<'c> {
     ) -> Option<PairedRatio> {
         let numbers = policies.map(|policy| self.cells.get(&(scenario, policy)));
         let [one, other] = [&numbers[0]?[number], &numbers[1]?[number]];
+        if !self.let_go(scenario, policies[0], policies[1]).is_empty() {
+            return None;
+        }
         let public = self.contest.public;
         let seeds = if held_back { public..one.len() } else { 0..public };
         let mut pairs = (Vec::new(), Vec::new());
@@ -201,15 +250,14 @@ impl<'c> ContestNumbers<'c> {
             let mean = |ratio: Option<PairedRatio>| ratio.map(|ratio| ratio.estimate.mean);
             let band = ratio.and_then(|ratio| ratio.band);
             let of = |column| mean(self.ratio_of(column, number, [place, best], false, false));
-            let left = |policy: usize| self.left.get(&(number, policy)).copied();
-            if let (Some(own), Some(others)) = (left(place), left(best))
-                && others < own
-            {
-                let jobs = counted(own, "job");
-                disqualified.push(format!(
-                    "{jobs} had not ended when the runs of `{label}` did, and {others} under `{}`",
-                    self.label(best)
-                ));
+            let gone = self.let_go(number, place, best);
+            if !gone.is_empty() {
+                let jobs = counted(gone.iter().map(|(_, jobs)| jobs).sum(), "job");
+                let ends =
+                    gone.iter().map(|(end, jobs)| format!("{} {}", count(*jobs), end.word()));
+                let (best, ends) = (self.label(best), listed(ends, "and"));
+                disqualified
+                    .push(format!("{jobs} of `{label}` ended better under `{best}`: {ends} here"));
             }
             scenarios.push(ScenarioScore {
                 name: label.clone(),
@@ -218,7 +266,7 @@ impl<'c> ContestNumbers<'c> {
                 high: band.map(|band| band.high),
                 bound: mean(self.ratio(number, place, contest.policy(&bound.0), false)),
                 held_back: mean(self.ratio(number, place, best, true)),
-                best: self.label(best).to_owned(),
+                best: title(self.label(best), self.oracles[best]),
                 mean_and_tail: [of(1), of(2)],
             });
         }
@@ -227,6 +275,7 @@ impl<'c> ContestNumbers<'c> {
         let (total, held_back) = (total(|one| one.ratio), total(|one| one.held_back));
         PolicyScore {
             policy: policy.to_owned(),
+            knows_true_sizes: self.oracles[place],
             suite: suite.name.as_str().to_owned(),
             total,
             held_back,
@@ -238,6 +287,28 @@ impl<'c> ContestNumbers<'c> {
     /// Returns the label of a policy, given by its index.
     pub(crate) fn label(&self, policy: usize) -> &str {
         &self.contest.axis(POLICIES).values[policy].label
+    }
+}
+
+/// Returns the ends of the jobs that did not succeed in a run.
+fn lost_jobs(run: &RunResults) -> Result<LostJobs, ReadError> {
+    let mut lost = LostJobs::new();
+    (run as &dyn Results).rows(|JobRow { job, outcome, .. }| {
+        if outcome != JobEnd::Succeeded {
+            lost.insert(job, outcome);
+        }
+        Ok(())
+    })?;
+    Ok(lost)
+}
+
+/// Returns how bad the end of a job is. A job that had not ended is not the worst: where jobs are left
+/// under the best baseline, no policy gains by refusing them.
+const fn loss(end: JobEnd) -> u8 {
+    match end {
+        JobEnd::Succeeded => 0,
+        JobEnd::Unfinished => 1,
+        JobEnd::Failed | JobEnd::Killed | JobEnd::Refused => 2,
     }
 }
 
