@@ -131,7 +131,7 @@ impl CompareArguments {
                 );
                 let tables = studies::side_by_side(&studies)?;
                 let page = self.out.is_some().then(|| studies::page(&studies, &tables));
-                (ComparisonText::Lines(studies::tell(&tables)), page)
+                (ComparisonText::Lines(studies::tell(&studies, &tables)), page)
             }
         };
         let wrote = match (&self.out, page) {

@@ -978,18 +978,24 @@ fn jobs_that_are_killed_do_not_improve_the_numbers() {
     assert_eq!(ran.status.code(), Some(0), "{told}");
     assert!(told.contains("   (1 of 2 left out: 1 killed)\n"), "{told}");
     let study = "sweep: {faults: [{as: none, value: []}, {as: kill, value: [{at: 10s, kill: b}]}]}\n\
-                 metrics: [mean(sojourn), p99(job_sojourn)]\n";
+                 metrics: [mean(sojourn), p99(job_sojourn)]\ncompare: faults\n";
     room.write("study.yaml", &format!("{jobs}{study}"));
     let ran = room.mumakil("study study.yaml --out study").output().unwrap();
     let told = String::from_utf8(ran.stdout).unwrap();
     let warning = "In 1 of 2 runs jobs were killed. Sojourns, slowdowns and other times of jobs leave them \
                    out: 1 of 2 jobs with faults=kill.";
     assert!(told.contains(warning), "{told}");
+    assert!(told.contains("; 1 job did not succeed with kill, 0 with none\n"), "{told}");
+    let both = room.mumakil("compare study study").output().unwrap();
+    let both = String::from_utf8(both.stdout).unwrap();
+    assert!(both.contains("times of jobs leave them out: 1 of study and 1 of study."), "{both}");
     assert!(fs::read_to_string(room.path("study/report.html")).unwrap().contains("leave them out"));
     room.mumakil("run run.yaml --set faults=[] --out all --quiet").assert().code(1);
     let compared = room.mumakil("compare all run").output().unwrap();
     let told = String::from_utf8(compared.stdout).unwrap();
     let left_out = ["jobs", "left", "out", "of", "these", "0", "1", "–"];
     assert!(told.lines().any(|line| line.split_whitespace().eq(left_out)), "{told}");
-    assert!(told.contains("1 job succeeded in both"), "{told}");
+    let outcome = "1 job succeeded in both: 1 faster, 0 slower, 0 the same; 1 of 2 did not succeed in \
+                   run, 0 of 2 in all: the means above leave them out";
+    assert!(told.contains(outcome), "{told}");
 }

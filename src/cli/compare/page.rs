@@ -163,7 +163,8 @@ fn differences(
 
 /// Returns the text and tables that compare a run's jobs with those of the first run.
 fn changes(first: &ComparedRun, other: &ComparedRun, pairs: &Pairs<'_>) -> Vec<PageBlock> {
-    let mut text = format!("{} beside {}: {}.", other.name, first.name, outcome(pairs));
+    let mut text =
+        format!("{} beside {}: {}.", other.name, first.name, outcome(first, other, pairs));
     if let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) {
         text += &format!(
             " Ratio: {}. Difference: {}.",

@@ -58,6 +58,11 @@ impl<'a> Pairs<'a> {
         Self(sojourns(first).into_iter().filter_map(pair).collect())
     }
 
+    /// Returns how many jobs that count did not succeed in one of the runs: they have no pair.
+    pub(super) fn unsuccessful(jobs: &RunJobs) -> usize {
+        jobs.counted().filter(|job| job.measured_s().is_none()).count()
+    }
+
     /// Returns the number of jobs that were faster in the other run.
     pub(super) fn faster(&self) -> usize {
         self.0.iter().filter(|pair| pair.difference() < 0.0).count()

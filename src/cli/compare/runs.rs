@@ -193,11 +193,10 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     let mut lines = TerminalLines::default();
     lines.bold(&other.name, format!(" beside {}, job by job", first.name));
     let mut line = |word: &str, what: &str| lines.line(format!("  {word:<12}{what}"));
+    line("jobs", &outcome(first, other, &pairs));
     let (Some(ratios), Some(differences)) = (pairs.ratios(), pairs.differences()) else {
-        line("jobs", "none that succeeded in both");
         return lines;
     };
-    line("jobs", &outcome(&pairs));
     line("ratio", &tell_spread(ratios, ratio).join("   "));
     let most = largest(differences);
     line("difference", &tell_spread(differences, |by| longer(by, most)).join("   "));
@@ -225,14 +224,26 @@ fn tell_pairs(first: &ComparedRun, other: &ComparedRun) -> TerminalLines {
     lines + table(&rows, &[Align::Left, RIGHT, RIGHT, RIGHT, RIGHT])
 }
 
-/// Returns the numbers of faster and slower jobs, in words.
-pub(super) fn outcome(pairs: &Pairs<'_>) -> String {
+/// Returns the numbers of faster and slower jobs, and of the jobs that did not succeed, in words.
+pub(super) fn outcome(first: &ComparedRun, other: &ComparedRun, pairs: &Pairs<'_>) -> String {
     let (all, faster, slower) = (pairs.0.len(), pairs.faster(), pairs.slower());
     let same = all - faster - slower;
-    format!(
-        "{} succeeded in both: {faster} faster, {slower} slower, {same} the same",
-        counted(all as u64, "job")
-    )
+    let told = match all {
+        0 => "none that succeeded in both".to_owned(),
+        _ => format!(
+            "{} succeeded in both: {faster} faster, {slower} slower, {same} the same",
+            counted(all as u64, "job")
+        ),
+    };
+    let [of_first, of_other] =
+        [first, other].map(|run| (Pairs::unsuccessful(&run.jobs), run.jobs.counted().count()));
+    match [of_first.0, of_other.0] {
+        [0, 0] => told,
+        _ => format!(
+            "{told}; {} of {} did not succeed in {}, {} of {} in {}: the means above leave them out",
+            of_other.0, of_other.1, other.name, of_first.0, of_first.1, first.name
+        ),
+    }
 }
 
 /// Returns the three numbers of a spread in words.
@@ -326,6 +337,18 @@ mod tests {
           b                 1 min 00 s   1 min 30 s      +30.0 s   1.50×
           a                     20.0 s       10.0 s      -10.0 s   0.50×
         ");
+    }
+
+    #[test]
+    fn jobs_that_did_not_succeed_are_told_with_the_outcome() {
+        let (first, mut other) = (run("fifo", [20, 60]), run("refuse", [10, 90]));
+        other.jobs.all[1].outcome = crate::tables::JobEnd::Refused;
+        let told = outcome(&first, &other, &Pairs::new(&first.jobs, &other.jobs));
+        assert_eq!(
+            told,
+            "1 job succeeded in both: 1 faster, 0 slower, 0 the same; 1 of 2 did not succeed in \
+             refuse, 0 of 2 in fifo: the means above leave them out"
+        );
     }
 
     #[test]

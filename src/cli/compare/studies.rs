@@ -14,7 +14,7 @@ use crate::files::{self, SUMMARY};
 use crate::page::{HtmlPage, PageBlock, Section};
 use crate::study::{StudyManifest, read_manifest};
 use crate::tables::ReadError;
-use crate::units::tell;
+use crate::units::tell::{count, listed};
 
 /// The most cells printed; the page of `--out` has all.
 const MOST_CELLS: usize = 40;
@@ -27,6 +27,8 @@ pub(super) struct ComparedStudy {
     /// The cells with results: the labels of their values, axis by axis.
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
+    /// How many jobs did not succeed.
+    unsuccessful: u64,
 }
 
 /// The part of a study's `summary.json` that is compared.
@@ -34,6 +36,9 @@ pub(super) struct ComparedStudy {
 struct StudySummary {
     cells: Vec<Vec<String>>,
     metrics: Vec<ComparedMetric>,
+    /// For each cell, how many jobs did not succeed; older versions do not tell it.
+    #[serde(default)]
+    unsuccessful: Vec<u64>,
 }
 
 /// A metric: its expression, and its value in each cell.
@@ -66,7 +71,8 @@ impl ComparedStudy {
         let summary: StudySummary = serde_json::from_str(&text).map_err(|error| {
             unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
         })?;
-        Ok(Self { name, sheet, cells: summary.cells, metrics: summary.metrics })
+        let StudySummary { cells, metrics, unsuccessful } = summary;
+        Ok(Self { name, sheet, cells, metrics, unsuccessful: unsuccessful.iter().sum() })
     }
 
     /// Returns the mean of a metric in a cell; `None` if the study lacks the metric, and
@@ -140,8 +146,20 @@ fn nothing_in_common(studies: &[ComparedStudy]) -> Failure {
     ))
 }
 
+/// Returns how many jobs did not succeed in each study, in words; `None` if all did.
+fn left_out(studies: &[ComparedStudy]) -> Option<String> {
+    let told =
+        studies.iter().map(|study| format!("{} of {}", count(study.unsuccessful), study.name));
+    studies.iter().any(|study| 0 < study.unsuccessful).then(|| {
+        format!(
+            "Some jobs did not succeed, and times of jobs leave them out: {}.",
+            listed(told, "and")
+        )
+    })
+}
+
 /// Returns the lines that compare studies.
-pub(super) fn tell(tables: &[SideBySideTable]) -> TerminalLines {
+pub(super) fn tell(studies: &[ComparedStudy], tables: &[SideBySideTable]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for (place, table) in tables.iter().enumerate() {
         let more = table.rows.len().saturating_sub(MOST_CELLS);
@@ -152,9 +170,12 @@ pub(super) fn tell(tables: &[SideBySideTable]) -> TerminalLines {
         lines.bold(&table.caption, "");
         lines += SideBySideTable { rows, ..table.clone() }.lines();
         if 0 < more {
-            let more = tell::count(more as u64);
+            let more = count(more as u64);
             lines.line(format!("  … and {more} more cells (--out writes them all)"));
         }
+    }
+    if let Some(words) = left_out(studies) {
+        lines.line(format!("  {words}"));
     }
     lines
 }
@@ -166,6 +187,8 @@ pub(super) fn page(studies: &[ComparedStudy], tables: &[SideBySideTable]) -> Htm
     let section = |table: &SideBySideTable| {
         Section::new(in_words(&table.caption), vec![PageBlock::Table(table.table())])
     };
+    let warnings = left_out(studies).map(|words| PageBlock::Warnings(vec![words]));
+    let in_short = warnings.map(|warnings| Section::new("In short", vec![warnings]));
     HtmlPage {
         title: names.join(" · "),
         subtitle: format!(
@@ -173,7 +196,7 @@ pub(super) fn page(studies: &[ComparedStudy], tables: &[SideBySideTable]) -> Htm
             studies.len(),
             names[0]
         ),
-        sections: tables.iter().map(section).collect(),
+        sections: in_short.into_iter().chain(tables.iter().map(section)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
@@ -209,22 +232,25 @@ mod tests {
         let metrics =
             vec![ComparedMetric { metric: "mean(sojourn)".to_owned(), cells: means_of_cells }];
         let cells = means.iter().map(|(nodes, _)| vec![(*nodes).to_owned()]).collect();
-        ComparedStudy { name: name.to_owned(), sheet, cells, metrics }
+        ComparedStudy { name: name.to_owned(), sheet, cells, metrics, unsuccessful: 0 }
     }
 
     #[test]
     fn studies_are_compared_in_the_cells_that_all_have() {
         let before = study("before", &[("10", 80.0), ("20", 40.0)]);
         let after = study("after", &[("20", 30.0), ("30", 20.0)]);
-        let tables = side_by_side(&[before, after]).unwrap();
-        assert_eq!(
-            tell(&tables).bare(),
-            "\
+        let mut studies = [before, after];
+        let tables = side_by_side(&studies).unwrap();
+        let told = "\
 mean(sojourn)
   nodes   before    after   change
   20      40.0 s   30.0 s    0.75×
-"
-        );
+";
+        assert_eq!(tell(&studies, &tables).bare(), told);
+        studies[1].unsuccessful = 16;
+        let left_out = "  Some jobs did not succeed, and times of jobs leave them out: 0 of before \
+                        and 16 of after.\n";
+        assert_eq!(tell(&studies, &tables).bare(), format!("{told}{left_out}"));
     }
 
     #[test]

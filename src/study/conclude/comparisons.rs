@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::conclude::findings::Metric;
+use crate::conclude::findings::{JobsOfRun, Metric};
 use crate::conclude::paired::{RatioVerdict, family, shown};
 use crate::plan::manifest::StudyManifest;
 use mumakil_base::statistics::Estimate;
-use mumakil_base::units::tell::significant;
+use mumakil_base::units::tell::{count, counted, significant};
 use mumakil_results::expect::{SpaceAxis, Unit};
 
 /// A metric under two values of the compared axis, in one cell of the other axes.
@@ -39,6 +39,10 @@ pub struct Comparison {
     pub more_seeds: Option<usize>,
     /// The seeds whose ratio is far from the ratios of the other seeds.
     pub outliers: Vec<OutlyingSeed>,
+    /// How many jobs did not succeed in the runs of the base, and in those of the other value: times of
+    /// jobs leave them out, so the two sides may be of other jobs. Zeros if the metric chooses its runs
+    /// itself.
+    pub unsuccessful: [u64; 2],
     /// The comparison as a sentence.
     pub words: String,
     /// The beginning of `words`: the two values and the cell.
@@ -62,8 +66,13 @@ pub struct OutlyingSeed {
     pub runs: [String; 2],
 }
 
-/// Compares each metric under the values of the compared axis, in each cell of the other axes.
-pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comparison> {
+/// Compares each metric under the values of the compared axis, in each cell of the other axes. `jobs`
+/// has the numbers of jobs of each cell and seed.
+pub(crate) fn comparisons(
+    sheet: &StudyManifest,
+    metrics: &[Metric],
+    jobs: &[Vec<JobsOfRun>],
+) -> Vec<Comparison> {
     // Without `compare` the study compares nothing.
     let Some(axis) = sheet.compare else { return Vec::new() };
     let space = sheet.space();
@@ -117,11 +126,18 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
                     distance: distance.is_finite().then_some(*distance),
                     runs: runs(*seed),
                 };
+                let unsuccessful = [base, other].map(|value| {
+                    let cell = place(value).filter(|_| metric.chosen.is_empty());
+                    cell.map_or(0, |cell| jobs[cell].iter().map(JobsOfRun::unsuccessful).sum())
+                });
                 let name = format!("{other_label} against {base_label}{at}");
+                let words = pair.words(metric.unit);
+                let left_out = left_out(unsuccessful, [&base_label, &other_label]);
                 comparisons.push(Comparison {
                     metric: metric.text.clone(),
                     cell: labels.clone(),
-                    words: format!("{name}: {}", pair.words(metric.unit)),
+                    unsuccessful,
+                    words: format!("{name}: {words}{left_out}"),
                     pair: name,
                     base: base_label,
                     other: other_label,
@@ -136,6 +152,18 @@ pub(crate) fn comparisons(sheet: &StudyManifest, metrics: &[Metric]) -> Vec<Comp
         }
     }
     comparisons
+}
+
+/// Returns how many jobs did not succeed on the two sides of a comparison, in words; empty if all did.
+fn left_out(unsuccessful: [u64; 2], [base, other]: [&str; 2]) -> String {
+    match unsuccessful {
+        [0, 0] => String::new(),
+        [of_base, of_other] => format!(
+            "; {} did not succeed with {other}, {} with {base}",
+            counted(of_other, "job"),
+            count(of_base)
+        ),
+    }
 }
 
 /// Returns a cell in words, without the axes that are `None` in `group`:
@@ -202,6 +230,15 @@ mod tests {
     use mumakil_results::expect::SpaceValue;
 
     #[test]
+    fn jobs_that_did_not_succeed_are_told_with_the_verdict() {
+        assert_eq!(left_out([0, 0], ["fifo", "refuse"]), "");
+        assert_eq!(
+            left_out([0, 1_600], ["fifo", "refuse"]),
+            "; 1,600 jobs did not succeed with refuse, 0 with fifo"
+        );
+    }
+
+    #[test]
     fn a_cell_is_told_as_people_do() {
         let axis = |path: &str, labels: &[&str]| SpaceAxis {
             path: path.to_owned(),
@@ -239,6 +276,7 @@ mod tests {
             verdict: RatioVerdict::Undecided,
             more_seeds: None,
             outliers,
+            unsuccessful: [0, 0],
             pair: "hfsp against fair at 40 nodes".to_owned(),
             words: "hfsp against fair at 40 nodes: 0.93 times".to_owned(),
         };

@@ -144,7 +144,7 @@ impl StudyFindings {
             })?;
             verdicts.push(plan.verdict(runs, expected)?);
         }
-        let comparisons = comparisons(sheet, &metrics);
+        let comparisons = comparisons(sheet, &metrics, &jobs);
         let same = same_runs::same_cells(sheet, &digests);
         Ok(Self { jobs, same, metrics, comparisons, verdicts })
     }
@@ -152,6 +152,11 @@ impl StudyFindings {
     /// Returns the seeds whose ratio is far from the ratios of the other seeds, the farthest first.
     pub fn oddities(&self) -> Vec<ComparisonOddity> {
         oddities(&self.comparisons)
+    }
+
+    /// Returns for each cell how many jobs did not succeed in its runs.
+    pub(crate) fn unsuccessful(&self) -> Vec<u64> {
+        self.jobs.iter().map(|runs| runs.iter().map(JobsOfRun::unsuccessful).sum()).collect()
     }
 
     /// Returns whether a cell, given by its index, was overloaded in at least half of its runs: a
@@ -176,25 +181,22 @@ impl StudyFindings {
             (0 < found).then(|| format!("In {found} of {} runs jobs {what}{so}.", runs.len()))
         };
         let so = ": numbers of jobs are of those that ended, and there is no makespan";
-        let unserved = ": numbers of jobs are of the others";
-        let warnings = [
-            warn("were left", |run| run.left, so),
-            self.left_out(sheet),
-            warn("were refused", |run| run.refused, unserved),
-        ];
+        let warnings = [warn("were left", |run| run.left, so), self.left_out(sheet)];
         let warnings = warnings.into_iter().flatten();
         warnings.chain(self.overload(sheet)).chain(self.same.iter().cloned()).collect()
     }
 
-    /// Returns sentences about the jobs that failed or were killed, and that sojourns therefore leave
-    /// out; `None` without any. The cells with the most come first.
+    /// Returns sentences about the jobs that failed, were killed or refused, and that sojourns
+    /// therefore leave out; `None` without any. The cells with the most come first.
     fn left_out(&self, sheet: &StudyManifest) -> Option<String> {
         let lost = |runs: &[JobsOfRun], of: fn(&JobsOfRun) -> u64| runs.iter().map(of).sum::<u64>();
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
-        let found = runs.iter().filter(|run| 0 < run.failed + run.killed).count();
+        let lost_of = |run: &JobsOfRun| run.unsuccessful() - run.left;
+        let found = runs.iter().filter(|run| 0 < lost_of(run)).count();
         let ends = [
             ("failed", runs.iter().any(|run| 0 < run.failed)),
             ("were killed", runs.iter().any(|run| 0 < run.killed)),
+            ("were refused", runs.iter().any(|run| 0 < run.refused)),
         ];
         let ends = ends.into_iter().filter(|(_, is_so)| *is_so).map(|(end, _)| end.to_owned());
         let space = sheet.space();
@@ -203,7 +205,7 @@ impl StudyFindings {
         let cells = sheet.cells.iter().zip(&self.jobs).map(|(cell, runs)| {
             let place = space.describe(&cell.values, &axes);
             let at = if place.is_empty() { place } else { format!(" with {place}") };
-            (lost(runs, |run| run.failed + run.killed), lost(runs, |run| run.jobs), at)
+            (lost(runs, lost_of), lost(runs, |run| run.jobs), at)
         });
         let mut cells: Vec<(u64, u64, String)> = cells.filter(|(lost, ..)| 0 < *lost).collect();
         cells.sort_by_key(|(lost, ..)| std::cmp::Reverse(*lost));
@@ -240,6 +242,11 @@ impl StudyFindings {
 }
 
 impl JobsOfRun {
+    /// Returns how many jobs did not succeed; times of jobs leave them out.
+    pub(crate) const fn unsuccessful(&self) -> u64 {
+        self.failed + self.killed + self.refused + self.left
+    }
+
     pub(crate) fn read(run: &RunResults) -> Result<Self, ReadError> {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let (jobs, failed, killed) = (count("jobs")?, count("jobs_failed")?, count("jobs_killed")?);

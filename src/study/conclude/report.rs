@@ -337,6 +337,12 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
             }
             (verdict, _) => verdict.word().to_owned(),
         };
+        let verdict = match found.unsuccessful {
+            [0, 0] => verdict,
+            [base, other] => {
+                format!("{verdict}; {} and {} unsuccessful", counted(other, "job"), count(base))
+            }
+        };
         let verdict = PageCell::text(verdict);
         texts.chain([compared]).chain(ratio).chain([verdict]).chain(difference).chain([p]).collect()
     };

@@ -63,7 +63,8 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
     let others = others.map(|(_, axis)| axis.field.clone());
     let difference = ["base", "other", "difference", "low", "high"];
     let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
-    let words = words.chain(["p", "verdict", "more seeds", "outliers"]).map(str::to_owned);
+    let words = words.chain(["p", "verdict", "more seeds", "outliers"]);
+    let words = words.chain(["base unsuccessful", "other unsuccessful"]).map(str::to_owned);
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for found in &findings.comparisons {
         // Difference and ratio come from the same seeds, so one count is enough.
@@ -77,6 +78,7 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
             found.more_seeds.map_or(String::new(), |more| more.to_string()),
             outliers.collect::<Vec<_>>().join(" "),
         ];
+        let last = last.into_iter().chain(found.unsuccessful.map(|jobs| jobs.to_string()));
         let sides = [found.base.clone(), found.other.clone()];
         table.row(labels.chain(sides).chain(numbers).chain(last));
     }
@@ -104,6 +106,7 @@ pub(crate) fn summary(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8
         "axes": sheet.axes,
         "seeds": sheet.seeds,
         "cells": sheet.cells.iter().map(|cell| sheet.labels(cell).collect()).collect::<Vec<Vec<_>>>(),
+        "unsuccessful": findings.unsuccessful(),
         "metrics": findings.metrics.iter().map(metric).collect::<Vec<_>>(),
         "comparisons": findings.comparisons,
         "expectations": expectations.collect::<Vec<_>>(),
