@@ -302,7 +302,9 @@ mod tests {
         for line in [
             "## `cluster`",
             "- **`cluster.nodes`**: 1 to 100000; default `20`\\",
-            "  How many nodes there are, including those in `groups`.",
+            "  How many nodes there are, including those in `groups`. It matters only without \
+             `cluster.topology`, and only without `workload.rumen.topology`, and only without \
+             `workload.sls.nodes`.",
             "- **`scheduler.lazy.sleep`**: a duration with a unit, such as 3s, 200ms, 10min or 1h 30min; default `5s`\\",
             "- **`workload.mix.types.NAME.class`**: a text\\",
             "- **`record.events`**: `true` or `false`; default `false`\\",
@@ -319,6 +321,11 @@ mod tests {
         let told = |key: &str| reference.part(key).unwrap().markdown();
         for (key, when) in [
             ("cluster.disk.count", "It matters only with `cluster.network.model: shared`."),
+            (
+                "cluster.nodes",
+                "It matters only without `cluster.topology`, and only without \
+                 `workload.rumen.topology`, and only without `workload.sls.nodes`.",
+            ),
             (
                 "workload.jobs.reduce_rate",
                 "It matters only with `reduces`, and only without `reduce_time`.",

@@ -279,6 +279,22 @@ fn an_option_of_a_policy_without_effect_is_told() {
 }
 
 #[test]
+fn nodes_without_effect_are_told_where_a_file_names_the_hosts() {
+    let numbers = "nodes: 3, racks: 2, groups: [{count: 2, speed: 0.5}]";
+    let told = ["cluster.nodes", "cluster.racks", "cluster.groups"];
+    let rumen = |file: &str| format!("workload: {{rumen: {{trace: jobs.json{file}}}}}");
+    let cluster = format!("{}\ncluster: {{{numbers}", rumen(""));
+    assert_eq!(idle(&format!("{cluster}, topology: t.json}}"), &[]), told);
+    assert_eq!(idle(&format!("{cluster}}}"), &[]), [""; 0]);
+    let sls = "workload: {sls: {file: jobs.json, nodes: nodes.json}}";
+    for workload in [rumen(", topology: t.json").as_str(), sls] {
+        assert_eq!(idle(&format!("{workload}\ncluster: {{{numbers}}}"), &[]), told, "{workload}");
+        assert_eq!(idle(workload, &["cluster.nodes=3"]), ["cluster.nodes"], "{workload}");
+        assert_eq!(idle(&scenario(workload).to_yaml(), &[]), [""; 0], "{workload}");
+    }
+}
+
+#[test]
 fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
     for line in HADOOP.names() {
         for cluster in CLUSTERS.names() {

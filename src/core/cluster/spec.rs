@@ -21,8 +21,10 @@ pub type SlotCount = Count<0, 64>;
 #[serde(deny_unknown_fields)]
 pub struct ClusterSpec {
     /// How many nodes there are, including those in `groups`.
+    #[schemars(extend("x-only-if" = if_no_file_names_hosts()))]
     pub nodes: NodeCount,
     /// How many racks the nodes are spread over, evenly and in order.
+    #[schemars(extend("x-only-if" = if_no_file_names_hosts()))]
     pub racks: NodeCount,
     /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and
     /// `groups`.
@@ -66,7 +68,17 @@ pub struct ClusterSpec {
     /// How long the JobTracker's work takes.
     pub jobtracker: JobTrackerSpec,
     /// Nodes that differ from the others. They are the first nodes, in this order.
+    #[schemars(extend("x-only-if" = if_no_file_names_hosts()))]
     pub groups: Vec<GroupSpec>,
+}
+
+/// Returns the condition of settings that a file with racks and hosts replaces.
+fn if_no_file_names_hosts() -> serde_json::Value {
+    serde_json::json!([
+        {"cluster.topology": null},
+        {"workload.rumen.topology": null},
+        {"workload.sls.nodes": null},
+    ])
 }
 
 impl ClusterSpec {

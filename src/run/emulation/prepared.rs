@@ -10,7 +10,9 @@ use std::time::Duration;
 use super::{EmulationError, NamedTraceError, kept};
 use crate::record::NodeLabel;
 use mumakil_base::nearest::nearest;
-use mumakil_core::cluster::{PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes};
+use mumakil_core::cluster::{
+    NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
+};
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
@@ -148,8 +150,21 @@ impl Prepared {
         prepared.check()?;
         prepared.doubts = prepared.ask_policy(registry)?;
         prepared.doubts.extend(prepared.formulas());
+        prepared.note_hosts();
         prepared.took = begun.elapsed();
         Ok(prepared)
+    }
+
+    /// Notes how many nodes and racks a file with hosts gives: the resolved scenario tells the
+    /// cluster that runs. Policies are asked before, as they compare these nodes with the written
+    /// ones.
+    fn note_hosts(&mut self) {
+        let Scenario { cluster, workload, .. } = &mut self.scenario;
+        if workload.has_hosts() || cluster.topology.is_some() {
+            cluster.nodes = NodeCount::new(self.topology.len()).unwrap_or(cluster.nodes);
+            cluster.racks = NodeCount::new(self.topology.racks()).unwrap_or(cluster.racks);
+            cluster.groups.clear();
+        }
     }
 
     /// Notes the slots that nodes get in the course of the run.

@@ -41,7 +41,7 @@ use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile}
 pub struct Rumen {
     /// The job trace, plain or gzipped.
     pub trace: TraceFile,
-    /// The topology: the cluster's racks and hosts, instead of `cluster.nodes` and `cluster.racks`.
+    /// The topology: racks and hosts in place of `cluster.nodes`, `racks` and `groups`.
     /// Without this, each host of the trace stands for a node of the cluster, in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
@@ -764,7 +764,7 @@ mod tests {
     fn an_attempt_without_a_beginning_does_not_last_since_1970() {
         let attempt = |start: i64, finish: i64| {
             let trace = format!(
-                r#"{{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
+                r#"{{"jobID": "j", "submitTime": 1297228000000, "totalMaps": 1, "mapTasks": [
                     {{"taskID": "t_m_0", "taskType": "MAP", "taskStatus": "SUCCESS", "attempts": [
                       {{"attemptID": "a_0", "result": "SUCCESS", "startTime": {start},
                         "finishTime": {finish}}}]}}]}}"#

@@ -26,7 +26,7 @@ use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
 pub struct Sls {
     /// The jobs, or the settings of its generator, plain or gzipped.
     pub file: TraceFile,
-    /// The nodes: the cluster's racks and hosts, instead of `cluster.nodes` and `cluster.racks`.
+    /// The nodes: racks and hosts in place of `cluster.nodes`, `racks` and `groups`.
     /// Without this, each host that maps ask for stands for a node of the cluster, in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<TraceFile>,
