@@ -313,4 +313,18 @@ mod tests {
             assert!(told.starts_with(what), "{told}");
         }
     }
+
+    #[test]
+    fn a_task_that_ends_before_it_starts_is_a_broken_record() {
+        let alibaba =
+            "M1,1.0,j_1,1,Terminated,10,20,100.0,0.3\nM2,1.0,j_1,1,Terminated,10,9,100.0,0.3\n";
+        let google = "10,,1,0,,1,ann=,2,0,0.1,0.1,0.1,\n9,,1,0,,4,ann=,2,0,0.1,0.1,0.1,\n";
+        for (text, what) in [
+            (alibaba, "t:2: it ends at 9 s, before its start at 10 s"),
+            (google, "t:2: it ends before 10 µs, its start"),
+        ] {
+            let told = read(text).unwrap_err();
+            assert!(told.starts_with(what), "{told}");
+        }
+    }
 }

@@ -100,12 +100,14 @@ fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String
     }
     let (start, end) = (number("the start", row.start)?, number("the end", row.end)?);
     let instances = number("the number of instances", row.instances)?;
-    let start = (start * 1e6) as u64;
+    let [start, end] = [start, end].map(|seconds| (seconds * 1e6) as u64);
+    // A task without an end has the end 0.
+    if 0 < end && end < start {
+        return Err(format!("it ends at {} s, before its start at {} s", row.end, row.start));
+    }
     let job = jobs.entry(row.job.to_owned()).or_insert_with(|| TaskedJob::new(place, start));
     job.submit = job.submit.min(start);
-    // A task without an end has the end 0.
-    let took = ((end * 1e6) as u64).checked_sub(start);
-    if let Some(took) = took.filter(|_| row.status == "Terminated") {
+    if let Some(took) = end.checked_sub(start).filter(|_| row.status == "Terminated") {
         let tasks = if row.is_reduce { &mut job.reduces } else { &mut job.maps };
         add(tasks, instances as u64, took)?;
     }

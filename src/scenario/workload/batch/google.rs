@@ -96,7 +96,10 @@ fn jobs(
             }
             FINISH => {
                 if let Some(since) = running.remove(&key()) {
-                    add(&mut of_job.maps, 1, time.saturating_sub(since))?;
+                    let took = time.checked_sub(since);
+                    let took =
+                        took.ok_or_else(|| format!("it ends before {since} µs, its start"))?;
+                    add(&mut of_job.maps, 1, took)?;
                 }
             }
             // The task is evicted, fails, is killed or lost: it may be scheduled again.

@@ -15,7 +15,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
-use super::admitted::{RumenModel, RunnableJob};
+use super::admitted::{RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, TaskType};
 use super::order::RepeatedIds;
 use super::properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
@@ -24,11 +24,11 @@ use super::source::localisation;
 use super::survey::{LogHearing, LogSurvey, median, success};
 use super::topology::LoggedTopology;
 use crate::preset::HADOOP;
-use mumakil_base::units::tell::counted;
+use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::without_escapes;
 use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, SlotKind};
-use mumakil_core::trace::{Record, Records, Strictness, TraceError};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
 
 /// A cluster that was inferred from a log.
 #[derive(Clone, Debug)]
@@ -130,12 +130,19 @@ impl LogReading {
     pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
         let (mut times, mut survey) = (Vec::new(), ClusterSurvey::default());
         let mut changes = Vec::new();
+        let mut longest = (0, String::new());
         // If all jobs show the cluster, their order does not matter.
         let all_at_once = 1.0 <= share;
         each(path, strictness, |job| {
             times.push(LoggedTimes::of(job.job));
             let named = |(at, priority)| (at, job.job.job_id.clone(), Priority::from(priority));
             changes.extend(job.job.priority_changes.iter().copied().map(named));
+            for attempt in job.job.tasks().flat_map(|task| &task.attempts) {
+                let took = map_time(attempt, RumenModel::Measured).map_or(0, SimSpan::as_millis);
+                if longest.0 < took {
+                    longest = (took, attempt.attempt_id.clone());
+                }
+            }
             if all_at_once {
                 survey.meet_hosts(job.job);
                 survey.add(&job);
@@ -173,6 +180,12 @@ impl LogReading {
             LaterPriority { at, job, priority }
         };
         cluster.priorities = changes.into_iter().map(later).collect();
+        let end = times.iter().filter_map(|job| job.finish).max();
+        if let Some(whole) = end.map(|end| end.saturating_sub(first)).filter(|it| *it < longest.0) {
+            let [took, whole] = [longest.0, whole].map(|millis| span(millis as f64 / 1e3));
+            let id = clip(&longest.1);
+            cluster.missing.push(format!("{id} took {took}, but all jobs of the log {whole}"));
+        }
         if !cluster.priorities.is_empty() {
             cluster.missing.push(format!(
                 "the log does not tell when {} came: each holds from the event before it",

@@ -5,8 +5,10 @@
 //! Times are milliseconds since the epoch, sizes bytes. An unknown value is `None`: in the file it
 //! is −1, null, or no attribute at all.
 //!
-//! A job that ends before it begins can be read, since the published traces have such jobs. It is
-//! noted as suspicious, like a job with a task of more than a year.
+//! An attempt that ends a little before it begins can be read, since the clocks of machines differ
+//! and the published traces have such attempts. It is noted as suspicious, like a task of more than
+//! a year. A time that differing clocks do not explain makes the job broken, such as one long before
+//! the job's submission.
 
 use std::collections::BTreeMap;
 
@@ -235,6 +237,44 @@ impl LoggedJob {
         Some(format!("a duration of {time} ms, more than a hundred years"))
     }
 
+    /// Returns a complaint about a time that its job cannot have had, with the id of the job, task or
+    /// attempt that has it; `None` if all times may be true.
+    fn contradictory_time(&self) -> Option<(&str, String)> {
+        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
+        let (submitted, ended) = (known(self.submit_time), known(self.finish_time));
+        let of_tasks = self.tasks().flat_map(|task| {
+            let own = (&task.task_id, [task.start_time, None, None, task.finish_time]);
+            let tries = task.attempts.iter().map(|one| {
+                let phases = [one.shuffle_finished, one.sort_finished];
+                (&one.attempt_id, [one.start_time, phases[0], phases[1], one.finish_time])
+            });
+            tries.chain([own])
+        });
+        let own = (&self.job_id, [self.launch_time, None, None, self.finish_time]);
+        of_tasks.chain([own]).find_map(|(id, times)| {
+            let [start, .., finish] = times.map(known);
+            let wrong = |time: u64| match (submitted, ended) {
+                (Some(at), _) if time + CLOCKS_MS < at => {
+                    Some(format!("at {time} ms, but its job was submitted at {at} ms"))
+                }
+                (Some(at), _) if at + A_YEAR_MS < time => Some(format!(
+                    "at {time} ms, but its job was submitted at {at} ms, more than a year before"
+                )),
+                (_, Some(end)) if end + CLOCKS_MS < time => {
+                    Some(format!("at {time} ms, but its job ended at {end} ms"))
+                }
+                _ => None,
+            };
+            let what = times.into_iter().filter_map(known).find_map(wrong);
+            let backwards = || {
+                let (start, finish) = start.zip(finish)?;
+                let is_so = finish + CLOCKS_MS < start;
+                is_so.then(|| format!("from {start} ms back to {finish} ms"))
+            };
+            Some((id.as_str(), what.or_else(backwards)?))
+        })
+    }
+
     /// Returns all known sizes in bytes.
     pub(crate) fn sizes(&mut self) -> impl Iterator<Item = &mut u64> {
         let sizes = self.tasks_mut().flat_map(|task| {
@@ -285,6 +325,12 @@ impl Record for LoggedJob {
         }
         if let Some(what) = job.find_impossible_time() {
             return Err(RecordFault::new(what).of(job.job()));
+        }
+        if let Some((id, what)) = job.contradictory_time() {
+            // The first line that names the id; an id may have escapes, and then it is not found.
+            let at = memchr::memmem::find(object, id.as_bytes()).unwrap_or(0);
+            let fault = RecordFault::new(format!("{} ran {what}", clip(id))).at(at);
+            return Err(fault.hint(LENIENT).of(job.job()));
         }
         for task in job.tasks() {
             if task.task_id.is_empty() {
@@ -353,6 +399,12 @@ impl Record for LoggedJob {
 /// The longest time of a task that is not suspicious, in milliseconds. Chosen: more than any job
 /// takes, but less than the time that a wrong epoch or unit gives.
 const A_YEAR_MS: u64 = 365 * 86_400 * 1_000;
+
+/// By how much the clocks of a cluster's machines may differ, in milliseconds. Chosen: the clocks in
+/// published traces differ by seven minutes, and mistakes of a time zone begin at an hour.
+const CLOCKS_MS: u64 = 3_600 * 1_000;
+
+const LENIENT: &str = "mend the time, or leave broken jobs out with `--lenient` or `lenient: true`";
 
 #[cfg(test)]
 mod tests {
@@ -465,6 +517,66 @@ mod tests {
         let mut jobs = pass(text, Strictness::Strict);
         assert!(jobs.by_ref().all(|job| job.is_ok()));
         assert_eq!(jobs.notes().suspicious.first[0].what, "u takes more than a year");
+    }
+
+    /// Returns a job of one map, in one of the formats: submitted at 10^12 ms, and ended 10 s later.
+    fn logged(format: &str, start: u64, finish: u64) -> String {
+        match format {
+            "history" => format!(
+                "Meta VERSION=\"1\" .\nJob JOBID=\"j_1\" SUBMIT_TIME=\"1000000000000\" .\n\
+                 Task TASKID=\"t_m_0\" TASK_TYPE=\"MAP\" START_TIME=\"1000000001000\" .\n\
+                 MapAttempt TASK_TYPE=\"MAP\" TASKID=\"t_m_0\" TASK_ATTEMPT_ID=\"a_0\" \
+                 START_TIME=\"{start}\" FINISH_TIME=\"{finish}\" .\n\
+                 Job JOBID=\"j_1\" FINISH_TIME=\"1000000010000\" .\n"
+            ),
+            "jhist" => format!(
+                "Avro-Json\n{{}}\n\
+                 {{\"type\":\"JOB_SUBMITTED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
+                 \"submitTime\":1000000000000}}}}}}\n\
+                 {{\"type\":\"JOB_FINISHED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
+                 \"finishTime\":1000000010000}}}}}}\n\
+                 {{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":{{\"e\":{{\"taskid\":\"t_m_0\",\
+                 \"taskType\":\"MAP\",\"attemptId\":\"a_0\",\"startTime\":{start},\
+                 \"finishTime\":{finish}}}}}}}\n"
+            ),
+            _ => format!(
+                "{{\"jobID\": \"j_1\", \"submitTime\": 1000000000000, \"finishTime\": 1000000010000,\n\n\n\
+                 \"mapTasks\": [{{\"taskID\": \"t_m_0\", \"attempts\": [{{\"attemptID\": \"a_0\", \
+                 \"startTime\": {start}, \"finishTime\": {finish}}}]}}]}}\n"
+            ),
+        }
+    }
+
+    #[test]
+    fn a_time_that_its_job_cannot_have_is_a_broken_record_in_every_format() {
+        let (begin, hour, year) = (1_000_000_000_000, 3_600_000, 365 * 86_400_000);
+        for format in ["history", "jhist", "json"] {
+            let of = |start, finish| read(&logged(format, start, finish)).map(drop);
+            for (start, finish) in [
+                (begin + 1_000, begin + 9_000),
+                // Clocks of machines differ, and published traces have such times.
+                (begin - hour, begin + 10_000 + hour),
+                (begin + 9_000, begin + 1_000),
+                (0, begin + 9_000),
+            ] {
+                assert_eq!(of(start, finish), Ok(()), "{format}: {start} to {finish}");
+            }
+            for (start, finish, what) in [
+                (2_147_483_648, begin, "at 2147483648 ms, but its job was submitted at"),
+                (begin - hour - 1, begin, "but its job was submitted at 1000000000000 ms"),
+                (begin, begin + 10_001 + hour, "but its job ended at 1000000010000 ms"),
+                (begin, begin + year + 1, "more than a year before"),
+                (begin + hour + 9_000, begin + 8_000, "back to 1000000008000 ms"),
+            ] {
+                let error = of(start, finish).unwrap_err();
+                let place = ["t:4: job", "t:5: job"].iter().any(|at| error.starts_with(at));
+                assert!(place && error.contains("a_0 ran ") && error.contains(what), "{error}");
+                assert!(error.contains("lenient"), "{error}");
+            }
+        }
+        let text = logged("json", begin, begin + year).replace("j_1", "k_1");
+        let (ids, errors) = lenient(&(text + &logged("json", begin, begin)));
+        assert_eq!((ids, errors.len()), (vec!["j_1".to_owned()], 1));
     }
 
     #[test]
