@@ -5,15 +5,16 @@
 //!         equal until 2 min, or the branch is refused       compare.html
 //! ```
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
-use super::{compare, interrupt, run, terminal};
+use super::{compare, file, interrupt, run, terminal};
 use crate::emulation::{Emulated, Options, Prepared};
-use crate::output::RunFolder;
+use crate::output::{AsideFolder, ReplacedFiles, RunFolder, check_runs};
 use crate::record::{OnProgress, RunPast};
 use crate::scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario};
 use crate::units::tell::{counted, span};
@@ -82,7 +83,6 @@ impl BranchArguments {
         let branch = branched(&scenario, set, self.at)?;
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
-        let targets = [RUN, BRANCH].map(|name| target.join(name));
         let until = SimTime::ZERO + self.at;
         let bar = RunBar::new();
         interrupt::guard_results(&bar);
@@ -90,7 +90,14 @@ impl BranchArguments {
             source::prepare(&draft, scenario, registry)?,
             source::prepare(&set_draft, branch, registry)?,
         ];
-        let folder = |target| RunFolder::create(target, self.force);
+        let over = match self.force {
+            true => ReplacedFiles::Checked(|there| check_runs(there, &[RUN, BRANCH], &[PAGE])),
+            false => ReplacedFiles::Nothing,
+        };
+        // One run without the other would be useless, so both have one hidden folder around them.
+        let whole = AsideFolder::create(&target, over)?;
+        let targets = [RUN, BRANCH].map(|name| whole.path().join(name));
+        let folder = |target| RunFolder::create(target, false);
         let folders = [folder(&targets[0])?, folder(&targets[1])?];
         let prepared = prepared.each_ref();
         let progress =
@@ -107,16 +114,19 @@ impl BranchArguments {
                 self.at
             )));
         }
-        // Keep both folders or neither: one run without its branch would be useless.
         for folder in folders {
             folder.commit()?;
         }
-        for (prepared, emulated) in prepared.iter().zip(&ends) {
-            run::verdict(prepared, emulated)?;
-        }
+        let runs = [(&*targets[0], RUN), (&*targets[1], BRANCH)];
+        let (mut lines, page) = compare::of_runs(registry, &runs)?;
+        let page_file = whole.path().join(PAGE);
+        file::write(&page_file, false, |to| to.write_all(page.as_bytes()))?;
+        let target = whole.put()?;
+        lines.line(format!("wrote {}", target.join(PAGE).display()));
         let same = counted(same, "event");
-        terminal::print(&TerminalLines::of(format!("the same up to {}: {same}", self.at)))?;
-        compare::folders(targets.into(), Some(target.join(PAGE)), self.force, registry)
+        let same = TerminalLines::of(format!("the same up to {}: {same}", self.at));
+        terminal::print(&(same + lines))?;
+        prepared.iter().zip(&ends).try_for_each(|(prepared, end)| run::verdict(prepared, end))
     }
 }
 

@@ -40,7 +40,7 @@ use crate::units::tell::listed;
 ///
 /// Runs are compared by their headline numbers, and job by job where the names agree; studies by
 /// each metric in the cells that all of them have. All are compared with the first.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil compare out/quickstart-42 out/quickstart-43
@@ -162,20 +162,14 @@ fn warn_of_models<'r>(models: impl Iterator<Item = (&'r str, u32)>) {
     }
 }
 
-/// Compares the results in some folders, and writes the page if `out` names its file.
-pub(super) fn folders(
-    folders: Vec<PathBuf>,
-    out: Option<PathBuf>,
-    force: bool,
+/// Compares runs, each with its folder and its name. Returns lines and a page.
+pub(super) fn of_runs(
     registry: &Registry,
-) -> Result<(), Failure> {
-    CompareArguments { folders, out, force, ..CompareArguments::default() }.run(registry)
-}
-
-/// Returns the page that compares runs, each with its folder and its name.
-pub(super) fn page_of_runs(registry: &Registry, runs: &[(&Path, &str)]) -> Result<String, Failure> {
+    runs: &[(&Path, &str)],
+) -> Result<(TerminalLines, String), Failure> {
     let runs = runs.iter().map(|(folder, name)| ComparedRun::read(folder, (*name).to_owned()));
-    Ok(page::of_runs(registry, &runs.collect::<Result<Vec<_>, _>>()?, None)?.html())
+    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    Ok((runs::tell(&runs), page::of_runs(registry, &runs, None)?.html()))
 }
 
 /// Returns the common kind of some folders; an error if their kinds differ.

@@ -148,7 +148,7 @@ impl Owner {
             run::verdict(prepared, emulated)?;
         }
         let runs = [(folders[0].path(), &*names[0]), (folders[1].path(), &*names[1])];
-        compare::page_of_runs(&self.registry, &runs)
+        compare::of_runs(&self.registry, &runs).map(|(_, page)| page)
     }
 }
 

@@ -10,6 +10,7 @@ mod errors;
 mod page;
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -23,19 +24,21 @@ use super::source::{self, Overrides};
 use super::table::{Align, table};
 use super::trace::ClusterFiles;
 use super::{compare, file, interrupt, run, terminal};
-use crate::emulation::Options;
-use crate::output::RunFolder;
+use crate::emulation::{Options, Prepared};
 use crate::output::results::RunResults;
-use crate::scenario::Registry;
+use crate::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
+use crate::scenario::{Draft, Registry};
 use crate::statistics::mean;
 use crate::tables::{JobRow, RunJobs};
 use crate::trace::Strictness;
-use crate::units::Fraction;
 use crate::units::tell::{counted, percent, span};
-use crate::workload::rumen::LogReading;
+use crate::units::{Fraction, SimSpan};
+use crate::workload::rumen::{LogReading, LoggedCluster};
+use crate::yaml::Path as Address;
 
 /// The files and folders of a prediction.
 const CLUSTER: &str = "cluster.yaml";
+const TOPOLOGY: &str = "cluster-topology.json";
 const REPLAY: &str = "replay";
 const WHAT_IF: &str = "what-if";
 const PAGE: &str = "prediction.html";
@@ -48,13 +51,15 @@ const WORST: usize = 3;
 /// The first jobs of the log show the cluster, as with `mumakil trace cluster`. All jobs are
 /// replayed on it, under the policy of the time. The jobs that were held back judge the prediction:
 /// each job's sojourn, and its parts, in the log and in the replay. With --set, the jobs run once
-/// more, with other settings, and the error of the prediction goes with the answer.
+/// more, with other settings, and the error of the prediction goes with the answer. Settings of nodes,
+/// racks or groups take the place of the log's hosts, which then stand for the nodes in turn.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil predict history/done
   mumakil predict jobs.json.gz --split 70%
   mumakil predict history/done --set scheduler=fair
+  mumakil predict history/done --set cluster.nodes=40
   mumakil predict history/done --json > errors.json
 
 Exit codes:
@@ -85,6 +90,9 @@ pub(super) struct PredictArguments {
     /// Leave broken jobs out instead of stopping at the first
     #[arg(long)]
     lenient: bool,
+    /// The real time that each run may take, such as 10min; a run that takes longer has no results
+    #[arg(long, value_name = "TIME")]
+    time_limit: Option<SimSpan>,
     /// Print the errors as JSON
     #[arg(long)]
     json: bool,
@@ -106,8 +114,18 @@ struct Prediction {
 /// A second run with other settings.
 struct OtherSettings {
     sets: Vec<String>,
+    /// How many nodes it has in place of the hosts of the log; `None` if it has these hosts.
+    nodes: Option<u32>,
+    /// Whether its results are those of the replay, byte by byte.
+    is_same: bool,
     jobs: RunJobs,
     bands: ErrorBands,
+}
+
+/// A run of a prediction.
+struct PredictedRun {
+    digest: Digest,
+    jobs: RunJobs,
 }
 
 impl PredictArguments {
@@ -117,18 +135,27 @@ impl PredictArguments {
         let name = self.log.file_name().unwrap_or_default().to_string_lossy();
         let name = name.split('.').next().unwrap_or_default();
         let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
-        let cluster = out.join(CLUSTER);
-        if let Some(there) =
-            [&cluster, &out.join(PAGE)].into_iter().find(|file| !self.force && file.exists())
-        {
-            return Err(file::exists(there));
-        }
-        let written = ClusterFiles { lenient: self.lenient, force: self.force };
-        written.write(&cluster, &self.log, &reading.cluster)?;
-        let replayed = self.replay(&cluster, &[], &out.join(REPLAY), registry)?;
+        let bar = RunBar::new();
+        interrupt::guard_results(&bar);
+        let over = match self.force {
+            true => ReplacedFiles::Checked(|there| {
+                check_runs(there, &[REPLAY, WHAT_IF], &[CLUSTER, TOPOLOGY, PAGE])
+            }),
+            false => ReplacedFiles::Nothing,
+        };
+        let folder = AsideFolder::create(&out, over)?;
+        let written = ClusterFiles { lenient: self.lenient, force: false };
+        written.write(&folder.path().join(CLUSTER), &self.log, &reading.cluster)?;
+        // Prepare both runs before the first begins: a mistake in a setting is told at once.
+        let replay = self.prepare(&reading.cluster, &folder, &[], registry)?;
+        replay.workload.left_out.iter().for_each(|part| terminal::warn(part));
+        let what_if = (!self.sets.is_empty())
+            .then(|| self.prepare(&reading.cluster, &folder, &self.sets, registry));
+        let what_if = what_if.transpose()?;
+        let replayed = self.replay(&replay, &folder.path().join(REPLAY), &bar, registry)?;
         let (first, later) = reading.times.split_at(reading.calibrating);
-        let (calibrating, first_without) = judged(first, &replayed.all);
-        let (held_back, later_without) = judged(later, &replayed.all);
+        let (calibrating, first_without) = judged(first, &replayed.jobs.all);
+        let (held_back, later_without) = judged(later, &replayed.jobs.all);
         let mut prediction = Prediction {
             reading,
             calibrating,
@@ -139,14 +166,20 @@ impl PredictArguments {
         let bands = ErrorBands::of(prediction.judges()).ok_or_else(|| {
             Failure::run("no job that judges the prediction succeeded in the log and in the replay")
         })?;
-        if !self.sets.is_empty() {
-            let jobs = self.replay(&cluster, &self.sets, &out.join(WHAT_IF), registry)?;
-            prediction.what_if = Some(OtherSettings { sets: self.sets.clone(), jobs, bands });
+        if let Some(prepared) = what_if {
+            let run = self.replay(&prepared, &folder.path().join(WHAT_IF), &bar, registry)?;
+            let has_hosts = prepared.scenario.workload.has_hosts();
+            prediction.what_if = Some(OtherSettings {
+                sets: self.sets.clone(),
+                nodes: (!has_hosts).then(|| prepared.topology.len()),
+                is_same: run.digest == replayed.digest,
+                jobs: run.jobs,
+                bands,
+            });
         }
         let page = page::of(&self.log, &prediction).html();
-        file::write(&out.join(PAGE), self.force, |to| {
-            std::io::Write::write_all(to, page.as_bytes())
-        })?;
+        file::write(&folder.path().join(PAGE), false, |to| to.write_all(page.as_bytes()))?;
+        let out = folder.put()?;
         self.open.show(&out.join(PAGE));
         if self.json {
             let text = serde_json::to_string_pretty(&prediction.json()).expect("text and numbers");
@@ -157,29 +190,86 @@ impl PredictArguments {
         Ok(terminal::print(&lines)?)
     }
 
-    /// Runs the scenario of the cluster with some settings; returns its jobs.
+    /// Returns the scenario of the cluster with some settings, ready to run. It names files where
+    /// they will be once the folder has its name.
+    fn prepare(
+        &self,
+        cluster: &LoggedCluster,
+        folder: &AsideFolder,
+        sets: &[String],
+        registry: &Registry,
+    ) -> Result<Prepared, Failure> {
+        let file = folder.target().join(CLUSTER);
+        let log = std::path::absolute(&self.log).map_err(|error| file::cannot(&file, error))?;
+        let topology = std::path::absolute(folder.path().join(TOPOLOGY));
+        let topology = topology.map_err(|error| file::cannot(&file, error))?;
+        let text = cluster.scenario("cluster", &log, &topology, self.lenient);
+        let plain = Draft::of(&file.display().to_string(), &text)?;
+        let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
+        let mut draft = plain.clone();
+        overrides.put_over(&mut draft);
+        if let Some(others) = without_hosts(&draft, cluster) {
+            draft = plain;
+            others.iter().for_each(|set| draft.set(&format!("the log's {set}"), set));
+            overrides.put_over(&mut draft);
+        }
+        let loaded = draft.resolve_with_files(registry)?;
+        terminal::warn_all(&loaded.warnings, self.json);
+        let mut prepared = source::prepare(&draft, loaded.scenario, registry)?;
+        for (_, file) in prepared.scenario.keyed_files_mut().filter(|(_, it)| it.path == topology) {
+            file.path = folder.target().join(TOPOLOGY);
+        }
+        Ok(prepared)
+    }
+
+    /// Runs a scenario; returns its jobs.
     fn replay(
         &self,
-        cluster: &Path,
-        sets: &[String],
+        prepared: &Prepared,
         target: &Path,
+        bar: &RunBar,
         registry: &Registry,
-    ) -> Result<RunJobs, Failure> {
-        let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
-        let (draft, loaded) = source::load(cluster, overrides, registry)?;
-        terminal::warn_all(&loaded.warnings, self.json);
-        let prepared = source::prepare(&draft, loaded.scenario, registry)?;
-        let bar = RunBar::new();
-        interrupt::guard_results(&bar);
-        let folder = RunFolder::create(target, self.force)?;
+    ) -> Result<PredictedRun, Failure> {
+        let folder = RunFolder::create(target, false)?;
         let progress = Some(bar.watch(&prepared.scenario, prepared.jobs()));
-        let kept = prepared.fill(&folder, registry, Options { progress, ..Options::default() });
+        let time_limit = self.time_limit.map(run::real);
+        let options = Options { progress, time_limit, ..Options::default() };
+        let kept = prepared.fill(&folder, registry, options);
         bar.clear();
         let kept = kept?;
-        run::verdict(&prepared, &kept.emulated)?;
-        let target = folder.commit()?;
-        RunJobs::read(&RunResults::new(target)).map_err(compare::unreadable)
+        run::verdict(prepared, &kept.emulated)?;
+        let results = RunResults::new(folder.commit()?);
+        let jobs = RunJobs::read(&results).map_err(compare::unreadable)?;
+        Ok(PredictedRun { digest: kept.digest, jobs })
     }
+}
+
+/// Returns settings that leave the topology of a log out, if a draft of its cluster has other nodes,
+/// racks or groups, which a topology would replace. Of nodes and racks, those that the draft does
+/// not set stay the log's. `None` if the draft sets none of them, or a topology of its own.
+fn without_hosts(draft: &Draft, cluster: &LoggedCluster) -> Option<Vec<String>> {
+    let topology = Address::of("workload.rumen.topology");
+    let said = |path: &str| Address::of(path).get(draft.tree());
+    let is_preset =
+        said("cluster").is_some_and(|it| it.is_string()) || said("cluster.preset").is_some();
+    let keys = ["cluster.nodes", "cluster.racks", "cluster.groups"];
+    let is_other = is_preset || keys.into_iter().any(|key| said(key).is_some());
+    let has_hosts = said("workload.rumen.topology").is_some_and(|it| !it.is_null());
+    if has_hosts && (draft.argued(&topology).is_some() || !is_other) {
+        return None;
+    }
+    let of_log = |path: &str| {
+        let setting = cluster.settings.iter().find(|one| one.path == path);
+        setting.and_then(|one| one.value.parse::<u64>().ok()).unwrap_or(1)
+    };
+    let mut others = vec![format!("{topology}=null")];
+    if !is_preset {
+        let nodes = of_log(keys[0]);
+        // Fewer nodes than the log has racks need not have them all.
+        let racks = of_log(keys[1]).min(said(keys[0]).and_then(|it| it.as_u64()).unwrap_or(nodes));
+        others.extend([format!("cluster.nodes={nodes}"), format!("cluster.racks={racks}")]);
+    }
+    Some(others)
 }
 
 impl Prediction {
@@ -237,6 +327,13 @@ impl Prediction {
         if 0 < self.unjudged {
             let jobs = counted(self.unjudged as u64, "job");
             doubts.push(format!("{jobs} did not succeed in the log and in the replay: not judged"));
+        }
+        if let Some(nodes) = self.what_if.as_ref().and_then(|what_if| what_if.nodes) {
+            let nodes = counted(nodes.into(), "node");
+            doubts.push(format!(
+                "the settings replace the hosts of the log by {nodes}: for its input, each host stands \
+                 for a node, in turn"
+            ));
         }
         doubts
     }
@@ -339,6 +436,9 @@ impl OtherSettings {
 
     fn tell(&self, prediction: &Prediction) -> String {
         let sets = self.sets.join(", ");
+        if self.is_same {
+            return format!("With {sets}: no effect, the run is the same as the replay");
+        }
         let Some((predicted, band)) = self.mean() else {
             return format!("With {sets}: no job succeeds");
         };
@@ -367,6 +467,7 @@ impl OtherSettings {
         let mean = self.mean();
         json!({
             "sets": self.sets,
+            "no_effect": self.is_same,
             "mean_s": mean.map(|(mean, _)| mean),
             "band_s": mean.and_then(|(_, band)| band),
             "jobs": self.jobs.counted().filter_map(job).collect::<Vec<_>>(),

@@ -33,7 +33,7 @@ pub use aside::{
 pub use checksums::RunChecksums;
 pub use digest::Digest;
 pub use error::OutputError;
-pub use folder::RunFolder;
+pub use folder::{RunFolder, check_runs};
 pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
 pub use pack::{PackedRun, Packer, Packs, seal};

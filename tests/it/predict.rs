@@ -126,6 +126,140 @@ fn a_job_that_took_longer_is_found_and_its_part_is_named() {
     assert!(told.contains(" (by the error above "), "{told}");
 }
 
+/// Returns what `predict` prints about the log that Mumakil brings, without the table of errors.
+fn what_if(room: &Room, set: &str) -> String {
+    let log = root().join("scenarios/traces/history.log.gz");
+    let mut command = room.mumakil("predict --out told --force");
+    let output = command.arg(log).args(["--set", set]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let lines = told.lines().skip_while(|line| !line.contains("job_1_0004"));
+    lines.skip(1).map(|line| format!("{}\n", line.trim())).collect()
+}
+
+fn resolved(room: &Room, run: &str) -> serde_yaml::Value {
+    let file = room.path(&format!("told/{run}/scenario.resolved.yaml"));
+    serde_yaml::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+#[test]
+fn a_prediction_for_other_nodes_is_made_on_other_nodes() {
+    let room = Room::new();
+    let mean = |told: &str| {
+        let rest = told.split_once("mean sojourn ").unwrap().1;
+        rest.split_once(" (").unwrap().0.to_owned()
+    };
+    for (set, mean_sojourn, nodes) in [
+        ("cluster.nodes=3", "1 min 51 s", 3),
+        ("cluster.nodes=12", "37.4 s", 12),
+        ("cluster.racks=2", "55.7 s", 6),
+        ("cluster={groups: [{count: 2, speed: 0.5}]}", "1 min 09 s", 6),
+        ("cluster=srt-4", "55.8 s", 4),
+        ("workload.rumen.topology=null", "55.7 s", 6),
+    ] {
+        let told = what_if(&room, set);
+        assert!(told.contains(&format!("the hosts of the log by {nodes} nodes")), "{told}");
+        assert_eq!(mean(&told), mean_sojourn, "{told}");
+        let resolved = resolved(&room, "what-if");
+        assert_eq!(resolved["cluster"]["nodes"], nodes, "{set}");
+        assert_eq!(resolved["workload"]["rumen"]["topology"], serde_yaml::Value::Null, "{set}");
+        let rows = fs::read_to_string(room.path("told/what-if/nodes.csv")).unwrap();
+        assert_eq!(rows.lines().count() - 1, nodes, "{set}");
+    }
+}
+
+#[test]
+fn settings_without_an_effect_are_not_answered_with_a_number() {
+    let room = Room::new();
+    let told = what_if(&room, "scheduler=fifo");
+    assert!(told.starts_with("With scheduler=fifo: no effect, the run is the same"), "{told}");
+    assert!(!told.contains("mean sojourn"), "{told}");
+    let told = what_if(&room, "scheduler=fair");
+    assert!(told.starts_with("With scheduler=fair: mean sojourn 58.5 s (by the error"), "{told}");
+}
+
+#[test]
+fn a_resolved_scenario_has_the_nodes_of_its_topology_and_names_a_file_that_is_there() {
+    let room = Room::new();
+    what_if(&room, "scheduler=fair");
+    for run in ["replay", "what-if"] {
+        let resolved = resolved(&room, run);
+        assert_eq!(resolved["cluster"]["nodes"], 6);
+        let topology = resolved["workload"]["rumen"]["topology"]["path"].as_str().unwrap();
+        assert!(room.path(topology).is_file(), "{topology}");
+        let again = room.mumakil(&format!("run told/{run}/scenario.resolved.yaml --out {run}"));
+        let output = { again }.output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "no setting is without effect");
+        for table in ["jobs.csv", "tasks.csv", "scenario.resolved.yaml"] {
+            let [first, second] = [room.path("told").join(run), room.path(run)]
+                .map(|folder| fs::read(folder.join(table)).unwrap());
+            assert!(first == second, "{run} {table}");
+        }
+    }
+}
+
+#[test]
+fn a_prediction_replaces_nothing_but_a_prediction() {
+    let room = Room::new();
+    what_if(&room, "scheduler=fair");
+    let log = root().join("scenarios/traces/history.log.gz");
+    let refused = |options: &str, why: &str| {
+        let output = room.mumakil(&format!("predict --out told{options}")).arg(&log).output();
+        let output = output.unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && told.contains(why), "{told}");
+    };
+    refused("", "told exists already");
+    fs::write(room.path("told/notes.txt"), "mine").unwrap();
+    refused(" --force", "Mumakil did not write `notes.txt`");
+    fs::remove_dir_all(room.path("told")).unwrap();
+    fs::create_dir(room.path("told")).unwrap();
+    refused(" --force", "it has no `replay` that Mumakil wrote");
+}
+
+/// Returns the lines that `predict` prints of a log in which an attempt has another start.
+fn with_start(room: &Room, start: &str, options: &str) -> (Option<i32>, String) {
+    logged(room, RUN, "org.apache.hadoop.mapred.JobQueueTaskScheduler");
+    let log = room.path("history/job_1_0002_u_job");
+    let text = fs::read_to_string(&log).unwrap();
+    let at = text.find("MapAttempt").unwrap();
+    let at = at + text[at..].find("START_TIME=\"").unwrap() + "START_TIME=\"".len();
+    fs::write(&log, format!("{}{start}{}", &text[..at], &text[at + 13..])).unwrap();
+    let output = room.mumakil(&format!("predict history --out told {options}")).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), told)
+}
+
+#[test]
+fn a_time_of_1970_is_a_broken_record_and_no_endless_replay() {
+    let room = Room::new();
+    let (code, told) = with_start(&room, "2147483648", "");
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("history/job_1_0002_u_job:"), "{told}");
+    assert!(told.contains("ran at 2147483648 ms, but its job was submitted at"), "{told}");
+    assert!(!room.path("told").exists());
+}
+
+#[test]
+fn a_lenient_prediction_counts_the_jobs_that_it_leaves_out() {
+    let room = Room::new();
+    let (code, told) = with_start(&room, "2147483648", "--lenient");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("3 jobs show the cluster, the other 2 judge"), "{told}");
+    assert!(told.contains("a broken record of the trace is left out"), "{told}");
+}
+
+#[test]
+fn a_prediction_ends_with_its_time_limit_and_leaves_nothing() {
+    let room = Room::new();
+    let log = root().join("scenarios/traces/history.log.gz");
+    let output = room.mumakil("predict --time-limit 1us --out told").arg(log).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the run took as long as --time-limit allows"), "{told}");
+    assert_eq!(room.names(), [""; 0]);
+}
+
 #[test]
 fn what_a_log_lacks_is_said() {
     let room = Room::new();

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Room, files};
+use crate::{Room, files, root};
 
 const SMALL: &str = "
 name: small
@@ -69,6 +69,11 @@ fn check(found: &Tree, before: &Tree, after: &Tree) {
         if let Some(run) = path.strip_suffix("scenario.resolved.yaml") {
             let is = |tree| part(found, run) == part(tree, run);
             assert!(is(before) || is(after), "{run}: {:?}", part(found, run));
+        }
+        // These folders have several runs, which are there together or not at all.
+        for whole in ["two/", "told/"].into_iter().filter(|whole| path.starts_with(whole)) {
+            let is = |tree| part(found, whole) == part(tree, whole);
+            assert!(is(before) || is(after), "{whole}: {:?}", part(found, whole));
         }
     }
     let lost = before.keys().find(|path| !found.contains_key(*path) && after.contains_key(*path));
@@ -155,6 +160,10 @@ const COMPARE: [&str; 3] = [
     "run small.yaml --quiet --seed 2 --out b",
     "compare a b --out both.html --force",
 ];
+const BRANCH: [&str; 2] = [
+    "branch small.yaml --at 5s --set scheduler=fair --out two --force",
+    "branch small.yaml --at 5s --set scheduler=fair --seed 7 --out two --force",
+];
 const TRACE: &str = "trace convert jobs.csv --to yaml -o jobs.yaml.gz --force";
 const STUDIES: &str = "study study.yaml --quiet --jobs 2 --out study";
 const PAPERS: &str = "papers DS-F1 --scenarios papers --jobs 2 --out published";
@@ -175,6 +184,25 @@ fn a_study_may_be_killed_at_any_moment() {
 #[test]
 fn a_comparison_may_be_killed_at_any_moment() {
     kill(&COMPARE[..2], COMPARE[2]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_branch_may_be_killed_at_any_moment() {
+    kill(&[], BRANCH[0]);
+    kill(&BRANCH[..1], BRANCH[1]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prediction_may_be_killed_at_any_moment() {
+    // The results have the log's whole path, which must be the same in each room.
+    let log = root().join("scenarios/traces/history.log.gz");
+    let of =
+        |nodes| format!("predict {} --out told --set cluster.nodes={nodes} --force", log.display());
+    let [first, second] = [2, 4].map(of);
+    kill(&[], &first);
+    kill(&[&first], &second);
 }
 
 #[cfg(target_os = "linux")]

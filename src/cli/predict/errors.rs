@@ -113,11 +113,13 @@ impl ErrorSizes {
 }
 
 /// By what to multiply a prediction, since the logged sojourns were so many times the predicted ones.
+/// Other settings may have another error, so a band always has the prediction itself in it: an error
+/// to one side alone widens the band to that side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ErrorBands {
-    /// For the mean of many jobs: the 95 % interval of the mean ratio.
+    /// For the mean of many jobs: the 95 % interval of the mean ratio, and 1.
     pub(super) mean: Option<Band>,
-    /// For one job: the ratios of nine jobs of ten.
+    /// For one job: the ratios of nine jobs of ten, and 1.
     pub(super) job: Band,
 }
 
@@ -128,7 +130,8 @@ impl ErrorBands {
             |job: &JudgedJob| job.logged.sojourn as f64 / job.predicted.sojourn.max(1) as f64;
         let ratios: Vec<f64> = jobs.iter().map(ratio).collect();
         let job = Band { low: quantile(&ratios, 0.05)?, high: quantile(&ratios, 0.95)? };
-        Some(Self { mean: interval(&ratios)?.band, job })
+        let with_one = |band: Band| Band { low: band.low.min(1.0), high: band.high.max(1.0) };
+        Some(Self { mean: interval(&ratios)?.band.map(with_one), job: with_one(job) })
     }
 }
 
@@ -176,14 +179,15 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_is_always_the_same_moves_the_band_and_does_not_widen_it() {
-        let log: Vec<LoggedTimes> =
-            ["a", "b", "c"].map(|name| logged(name, [0, 1, 2, 11_000])).into();
-        let run = ["a", "b", "c"].map(|name| row(name, [0, 1, 2, 10_000]));
-        let bands = ErrorBands::of(&judged(&log, &run).0).unwrap();
-        let mean = bands.mean.unwrap();
-        for value in [mean.low, mean.high, bands.job.low, bands.job.high] {
-            assert!((value - 1.1).abs() < 1e-9, "{bands:?}");
+    fn a_prediction_is_never_outside_of_its_own_band() {
+        // The replay was always too short, or always too long, by the same share.
+        for (logged_at, low, high) in [(11_000, 1.0, 1.1), (9_000, 0.9, 1.0)] {
+            let log = ["a", "b", "c"].map(|name| logged(name, [0, 1, 2, logged_at]));
+            let run = ["a", "b", "c"].map(|name| row(name, [0, 1, 2, 10_000]));
+            let bands = ErrorBands::of(&judged(&log, &run).0).unwrap();
+            for band in [bands.mean.unwrap(), bands.job] {
+                assert!((band.low - low).abs() + (band.high - high).abs() < 1e-9, "{bands:?}");
+            }
         }
         assert_eq!(ErrorBands::of(&[]), None);
         let sizes = ErrorSizes::of([-0.5, 0.1].into_iter()).unwrap();

@@ -86,12 +86,16 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         let mut aside = Builder::new();
         aside.prefix(&prefix);
         loop {
+            // Hold this lock, so that a signal handler does not come between the making of the hidden
+            // output and its entry in the list.
+            let mut unfinished = UNFINISHED.lock();
             let hidden = make(&aside, parent).map_err(error)?;
             let held = leftovers::hold(hidden.as_ref());
             // If another process treated the new file as a leftover before we locked it, make
             // another file.
             if !matches!(held, HiddenLock::Lost) {
-                let listed = UnfinishedLine::new(hidden.as_ref());
+                unfinished.push(hidden.as_ref().to_owned());
+                let listed = UnfinishedLine(hidden.as_ref().to_owned());
                 return Ok(Self { target: target.to_owned(), over, hidden, held, _listed: listed });
             }
         }
@@ -198,7 +202,7 @@ impl AsideFolder {
         let Self { _listed, held: _held, target, over, hidden } = self;
         // Hold this lock, so that a signal handler does not remove the file or folder during the
         // rename.
-        let _unfinished = UNFINISHED.lock();
+        let unfinished = UNFINISHED.lock();
         // Check again: another process may have created the target since the run began.
         over.check(&target)?;
         let placed = disk::change(&target, || {
@@ -213,8 +217,10 @@ impl AsideFolder {
         match placed {
             Ok(()) => {
                 // Note this before a signal may end the process: the old folder, which may be
-                // large, is removed only after this.
-                *LAST_PUT.lock() = Some(target.clone());
+                // large, is removed only after this. A folder in a hidden folder is hidden still.
+                if !unfinished.iter().any(|hidden| target.starts_with(hidden)) {
+                    *LAST_PUT.lock() = Some(target.clone());
+                }
                 Ok(target)
             }
             Err(source) => Err(OutputError::Write { path: target, source }),
@@ -247,13 +253,6 @@ impl ReplacedFiles {
             Self::Checked(check) => check(target),
             Self::Anything => Ok(()),
         }
-    }
-}
-
-impl UnfinishedLine {
-    fn new(path: &Path) -> Self {
-        UNFINISHED.lock().push(path.to_owned());
-        Self(path.to_owned())
     }
 }
 

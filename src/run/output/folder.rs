@@ -84,17 +84,29 @@ impl RunFolder {
     }
 }
 
+/// Checks that `target` holds runs in folders of these names, at least the first of them, and beside
+/// them only `files`.
+///
+/// # Errors
+/// If it holds anything else, or cannot be read.
+pub fn check_runs(target: &Path, runs: &[&str], files: &[&str]) -> Result<(), OutputError> {
+    for name in names_in(target)? {
+        if runs.contains(&name.as_str()) {
+            check_run(&target.join(name))?;
+        } else if !files.contains(&name.as_str()) {
+            return Err(stranger(target, &name));
+        }
+    }
+    match target.join(runs[0]).exists() {
+        true => Ok(()),
+        false => Err(foreign(target, format!("it has no `{}` that Mumakil wrote", runs[0]))),
+    }
+}
+
 /// Checks that `target` holds an earlier run and nothing else.
 fn check_run(target: &Path) -> Result<(), OutputError> {
-    let foreign = |why: String| Err(OutputError::Foreign { path: target.to_owned(), why });
-    if !fs::symlink_metadata(target).is_ok_and(|target| target.is_dir()) {
-        return foreign("it is not a folder".to_owned());
-    }
-    let stranger = |name: String| foreign(format!("Mumakil did not write `{name}`"));
-    for name in names(target)? {
-        if !is_ours(&name) {
-            return stranger(name);
-        }
+    if let Some(name) = names_in(target)?.into_iter().find(|name| !is_ours(name)) {
+        return Err(stranger(target, &name));
     }
     // `histograms` is the only folder within a run's folder; a user may have put other files into
     // it.
@@ -102,13 +114,29 @@ fn check_run(target: &Path) -> Result<(), OutputError> {
     if histograms.is_dir()
         && let Some(name) = names(&histograms)?.into_iter().find(|name| !name.ends_with(HISTOGRAM))
     {
-        return stranger(format!("{HISTOGRAMS}/{name}"));
+        return Err(stranger(target, &format!("{HISTOGRAMS}/{name}")));
     }
     // Names alone do not make a run: a user's folder may hold a `jobs.csv` and nothing else.
     if !files::own_text(&target.join(RESOLVED)).is_ok_and(|text| text.starts_with(MARKER)) {
-        return foreign(format!("it has no {RESOLVED} that Mumakil wrote"));
+        return Err(foreign(target, format!("it has no {RESOLVED} that Mumakil wrote")));
     }
     Ok(())
+}
+
+fn foreign(target: &Path, why: String) -> OutputError {
+    OutputError::Foreign { path: target.to_owned(), why }
+}
+
+fn stranger(target: &Path, name: &str) -> OutputError {
+    foreign(target, format!("Mumakil did not write `{name}`"))
+}
+
+/// Returns the names of the files and folders in the folder `target`; an error if it is none.
+fn names_in(target: &Path) -> Result<Vec<String>, OutputError> {
+    match fs::symlink_metadata(target).is_ok_and(|target| target.is_dir()) {
+        true => names(target),
+        false => Err(foreign(target, "it is not a folder".to_owned())),
+    }
 }
 
 /// Returns whether a run may leave a file of this name.
