@@ -473,6 +473,7 @@ fn subject(attempt: AttemptId) -> u64 {
 mod tests {
     use super::*;
     use crate::cluster::PerSlot;
+    use crate::mapred::hadoop::HadoopLine;
     use crate::mapred::ids::JobId;
     use crate::mapred::replicas::ReplicaChoice;
     use crate::mapred::spec::{Input, Split};
@@ -494,11 +495,10 @@ mod tests {
 
     /// Returns a node alone in its rack beside three nodes in another rack, and its costs.
     fn costs(task_failures: f64) -> (Node, Costs) {
-        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
         let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
         let costs = Costs {
             seed: 1,
-            hadoop: serde_yaml::from_str(line).unwrap(),
+            hadoop: Hadoop::of(HadoopLine::V020),
             rates: ReadRates {
                 rack: Rate::from_mb_per_s(50),
                 off_rack: Rate::from_mb_per_s(25),

@@ -15,6 +15,7 @@ mod line;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_yaml::Mapping;
 
 pub use self::line::{Behaviour, HadoopLine, Recovery};
 use crate::mapred::speculation::Speculation;
@@ -210,6 +211,14 @@ pub enum FailedMaps {
 }
 
 impl Hadoop {
+    /// Returns the settings of a Hadoop version, as of a scenario that names just the version.
+    pub fn of(line: HadoopLine) -> Self {
+        let read = |text: &str| -> Mapping { serde_yaml::from_str(text).expect("it is tested") };
+        let mut settings = read(HadoopLine::V020.settings());
+        settings.extend(read(line.settings()));
+        serde_yaml::from_value(settings.into()).expect("it is tested")
+    }
+
     /// Returns the fixed behaviour of the Hadoop version, which users cannot set.
     pub const fn behaviour(&self) -> &'static Behaviour {
         self.line.behaviour()
@@ -298,8 +307,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_grows_in_proportion_is_rounded_as_in_java() {
-        let line = include_str!("../../../scenarios/hadoop/0.20.yaml");
-        let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+        let mut hadoop = Hadoop::of(HadoopLine::V020);
         hadoop.heartbeat_floor = SimSpan::from_millis(300);
         let millis = |hadoop: &Hadoop, trackers| hadoop.heartbeat_interval(trackers).as_millis();
         assert_eq!([0, 100, 101].map(|n| millis(&hadoop, n)), [300, 1_000, 2_000]);

@@ -636,7 +636,7 @@ impl Offer<'_> {
         }
         let wish = LaunchWish { job, tracker: self.tracker, slots, reason };
         match self.ledger.launch_map(wish, reach, self.out) {
-            Some(launch) => Some(self.launch(launch)),
+            Some(launch) => Some(self.launch(launch, reason)),
             None => {
                 // Blame the tracker only if the reach is unlimited: with less reach, the job's maps
                 // may just have their input farther away.
@@ -685,7 +685,7 @@ impl Offer<'_> {
             return None;
         }
         match find(self.ledger, self.out) {
-            Some(launch) => Some(self.launch(launch)),
+            Some(launch) => Some(self.launch(launch, wish.reason)),
             None => {
                 self.refuse(wish.job, kind, Reason::BadTracker);
                 None
@@ -863,11 +863,12 @@ impl Offer<'_> {
         fits
     }
 
-    fn launch(&mut self, launch: LaunchOrder) -> Launched {
-        let launched = Launched { attempt: launch.attempt, locality: launch.locality };
+    fn launch(&mut self, launch: LaunchOrder, reason: Reason) -> Launched {
+        let LaunchOrder { attempt, locality, slots, .. } = launch;
+        let launched = Launched { attempt, locality, slots, reason };
         // The heartbeat's count of taken slots is older than the launch, so add the slots of the
         // launch.
-        self.taken[launched.attempt.slot()] += launch.slots;
+        self.taken[attempt.slot()] += slots;
         self.left = None;
         self.directives.push(Directive::Launch(launch));
         launched
@@ -893,12 +894,16 @@ impl Preemption {
 }
 
 /// An attempt that was launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Launched {
     /// The attempt.
     pub attempt: AttemptId,
     /// The distance of its input; `None` for all but maps with input.
     pub locality: Option<Locality>,
+    /// How many slots it takes.
+    pub slots: u32,
+    /// Why the policy chose it.
+    pub reason: Reason,
 }
 
 impl Launched {

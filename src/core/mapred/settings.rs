@@ -60,11 +60,12 @@ impl JobSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapred::hadoop::HadoopLine;
     use crate::mapred::speculation::{LateOptions, Rule, Speculation};
     use mumakil_base::units::Count;
 
     fn hadoop() -> Hadoop {
-        serde_yaml::from_str(include_str!("../../../scenarios/hadoop/0.20.yaml")).unwrap()
+        Hadoop::of(HadoopLine::V020)
     }
 
     fn both<T>(map: T, reduce: T) -> PerSlot<T> {

@@ -299,7 +299,10 @@ mod tests {
     fn slots_are_in_proportion_to_spending() {
         let (bench, jobs) = bench("{pools: {ann: {spending: 2}}}");
         assert_eq!(bench.held(MAP, jobs), [60, 30]);
-        assert_eq!(bench.holdings(MAP), ["ann: 60 of 60, at least 0", "bob: 30 of 30, at least 0"]);
+        let share = |slots: u32| Some(SlotShare::of(f64::from(slots)));
+        let holding = |held| SlotStanding { share: share(held), ..SlotStanding::of(held) };
+        let [ann, bob] = [("ann", 60), ("bob", 30)].map(|it| (it.0.to_owned(), holding(it.1)));
+        assert_eq!(bench.holdings(MAP), [ann, bob]);
     }
 
     /// Ann pays 120 in an interval of 20 s, so 300 last for three payments.

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use mumakil_base::units::Bytes;
 use mumakil_core::mapred::{
-    Input, JobId, JobSpec, PerSlot, Policy, PolicyBench, Priority, Reason, SlotKind, Split,
-    TrackerId,
+    Input, JobId, JobSpec, PerSlot, Policy, PolicyBench, Priority, Reason, SlotKind, SlotShare,
+    SlotStanding, Split, TrackerId,
 };
 
 const TRACKERS: u32 = 6;
@@ -108,28 +108,32 @@ fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
 /// a minimum of six.
 #[test]
 fn policies_tell_how_pools_stand() {
-    fn told<P: Policy>(options: &str) -> Vec<String> {
+    fn told<P: Policy>(options: &str) -> Vec<(String, u32, Option<f64>, u32)> {
         let policy = P::new(serde_yaml::from_str(options).unwrap());
         let mut bench = PolicyBench::new(policy, 2, PerSlot { map: 5, reduce: 0 });
         bench.submit_to("p0", 20, 0);
         bench.submit_to("p1", 2, 0);
         bench.tick().fill();
         bench.tick();
-        let mut told = bench.holdings(SlotKind::Map);
-        told.retain(|pool| pool.starts_with('p'));
-        told
+        let told =
+            bench.holdings(SlotKind::Map).into_iter().filter(|(pool, _)| pool.starts_with('p'));
+        let numbers = |(pool, SlotStanding { held, share, min_share })| {
+            (pool, held, share.map(SlotShare::slots), min_share)
+        };
+        told.map(numbers).collect()
     }
     let pools = "allocations: {pools: {p1: {min_maps: 6}}}";
-    let shared = ["p1: 2 of 2, at least 6", "p0: 8 of 8, at least 0"];
+    let [p0, p1] = ["p0", "p1"].map(str::to_owned);
+    let shared = [(p1.clone(), 2, Some(2.0), 6), (p0.clone(), 8, Some(8.0), 0)];
     assert_eq!(told::<Fair>(&format!("{{{pools}}}")), shared);
     // The policy divides slots among jobs with tasks, whatever the number of their tasks.
-    let by_jobs = ["p1: 2 of 5, at least 6", "p0: 8 of 5, at least 0"];
+    let by_jobs = [(p1.clone(), 2, Some(5.0), 6), (p0.clone(), 8, Some(5.0), 0)];
     assert_eq!(told::<FairDeficit>(&format!("{{{pools}}}")), by_jobs);
-    let unshared = ["p1: 2 of NaN, at least 6", "p0: 8 of NaN, at least 0"];
+    let unshared = [(p1.clone(), 2, None, 6), (p0.clone(), 8, None, 0)];
     assert_eq!(told::<ModifiedFair>(&format!("{{{pools}}}")), unshared);
     let queues = "{allocations: {queues: {p0: {capacity: 40 %}, p1: {capacity: 60 %}}}}";
-    assert_eq!(told::<Capacity>(queues), ["p0: 8 of 4, at least 0", "p1: 2 of 6, at least 0"]);
-    assert_eq!(told::<Fifo>("{}"), [""; 0]);
+    assert_eq!(told::<Capacity>(queues), [(p0, 8, Some(4.0), 0), (p1, 2, Some(6.0), 0)]);
+    assert_eq!(told::<Fifo>("{}"), []);
 }
 
 proptest! {

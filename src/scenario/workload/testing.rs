@@ -10,7 +10,7 @@ use super::source::FoundJobs;
 use super::submission::Submission;
 use mumakil_base::units::{Bytes, Count};
 use mumakil_core::cluster::{ClusterSpec, Topology};
-use mumakil_core::mapred::Hadoop;
+use mumakil_core::mapred::{Hadoop, HadoopLine};
 use mumakil_core::trace::TraceError;
 
 /// A cluster, and a folder for the files of a workload.
@@ -27,10 +27,9 @@ impl WorkloadGround {
         let cluster = include_str!("../../../scenarios/clusters/default.yaml");
         let mut cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
         (cluster.nodes, cluster.hdfs.block) = (Count::of(nodes), block);
-        let hadoop = include_str!("../../../scenarios/hadoop/0.20.yaml");
         Self {
             folder: TempDir::new().unwrap(),
-            hadoop: serde_yaml::from_str(hadoop).unwrap(),
+            hadoop: Hadoop::of(HadoopLine::V020),
             topology: Arc::new(Topology::new(&cluster)),
             cluster,
         }

@@ -8,7 +8,7 @@ use crate::cluster::{
 };
 use crate::mapred::cost::{ContendedResources, Costs};
 use crate::mapred::event::{AttemptFact, Fact, Outcome};
-use crate::mapred::hadoop::Hadoop;
+use crate::mapred::hadoop::{Hadoop, HadoopLine};
 use crate::mapred::heartbeat::{Directive, Heartbeat, LaunchOrder, MapsDone, Reply};
 use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::message::ToJobTracker;
@@ -83,8 +83,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
         .replace("nodes: 20", &format!("nodes: {nodes}"));
     let mut cluster: ClusterSpec = serde_yaml::from_str(&text).unwrap();
     change(&mut cluster);
-    let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-    let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+    let mut hadoop = Hadoop::of(HadoopLine::V020);
     hadoop.start_up = Dist::Constant(SimSpan::ZERO);
     hadoop.progress_interval = SimSpan::ZERO;
     hadoop.copier_sleep = SimSpan::ZERO;

@@ -146,6 +146,17 @@ impl HadoopLine {
         }
     }
 
+    /// Returns the file of its settings: all of them for 0.20, and for every other version those
+    /// that differ.
+    pub(super) const fn settings(self) -> &'static str {
+        match self {
+            Self::V020 => include_str!("../../../../scenarios/hadoop/0.20.yaml"),
+            Self::V021 => include_str!("../../../../scenarios/hadoop/0.21.yaml"),
+            Self::V1 => include_str!("../../../../scenarios/hadoop/1.x.yaml"),
+            Self::Mumak => include_str!("../../../../scenarios/hadoop/mumak.yaml"),
+        }
+    }
+
     /// Returns the fixed behaviour of the version.
     pub const fn behaviour(self) -> &'static Behaviour {
         match self {

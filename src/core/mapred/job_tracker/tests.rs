@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::*;
 use crate::cluster::{FileId, NetworkCut, Node, PerSlot, Placement, SlotKind};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Role};
-use crate::mapred::hadoop::{FailedMaps, LaunchExpiry};
+use crate::mapred::hadoop::{FailedMaps, HadoopLine, LaunchExpiry};
 use crate::mapred::heartbeat::{
     AttemptPhase, Directive, FailedFetch, LaunchOrder, Missing, Reply, Report, TrackerStatus,
 };
@@ -79,8 +79,7 @@ impl Scheduler for Greedy {
 }
 
 fn hadoop() -> Hadoop {
-    let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-    Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() }
+    Hadoop { setup_cleanup: false, ..Hadoop::of(HadoopLine::V020) }
 }
 
 fn bench(hadoop: Hadoop) -> Bench {

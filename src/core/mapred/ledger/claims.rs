@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
     use crate::cluster::{Hdfs, Node, Placement, Topology, TrackerId};
-    use crate::mapred::hadoop::Hadoop;
+    use crate::mapred::hadoop::{Hadoop, HadoopLine};
     use crate::mapred::ids::{AttemptId, JobId, TaskKind};
     use crate::mapred::ledger::LaunchWish;
     use crate::mapred::map_cache::MapReach;
@@ -225,8 +225,7 @@ mod tests {
 
     /// A ledger of two trackers and a job of three maps and a reduce, with one map running.
     fn books() -> Ledger {
-        let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-        let hadoop = Hadoop { setup_cleanup: false, ..serde_yaml::from_str(line).unwrap() };
+        let hadoop = Hadoop { setup_cleanup: false, ..Hadoop::of(HadoopLine::V020) };
         let slots = PerSlot { map: 2, reduce: 1 };
         let node = Node::plain(0, slots);
         let topology = Arc::new(Topology::from_nodes(vec![node.clone(), node]));

@@ -286,7 +286,7 @@ fn place(spec: &mut Arc<JobSpec>, mumak_draws: &mut MumakJobs) {
 mod tests {
     use super::*;
     use crate::cluster::{Hdfs, HdfsSpec, Node, Topology};
-    use crate::mapred::hadoop::Hadoop;
+    use crate::mapred::hadoop::{Hadoop, HadoopLine};
     use crate::mapred::replicas::Replicas;
     use mumakil_base::units::Bytes;
 
@@ -298,9 +298,7 @@ mod tests {
             "{block: 1MiB, replication: 1, placement: random, hot: {jobs: 2, replication: 3}}";
         let spec: HdfsSpec = serde_yaml::from_str(spec).unwrap();
         let hdfs = Hdfs::of(1, topology.clone(), &spec);
-        let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-        let hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
-        Ledger::new(hadoop, topology, hdfs)
+        Ledger::new(Hadoop::of(HadoopLine::V020), topology, hdfs)
     }
 
     /// Submits a job of `maps` maps; returns the nodes with each block of the file, as the job

@@ -18,19 +18,23 @@ use crate::mapred::hadoop::{Hadoop, HadoopLine};
 use crate::mapred::heartbeat::{AttemptPhase, Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskKind};
 use crate::mapred::ledger::Ledger;
+use crate::mapred::message::HandEnd;
 use crate::mapred::outbox::Outbox;
-use crate::mapred::reason::{Reason, SlotShare, SlotStanding};
+use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::spec::{JobAlteration, JobSpec, Priority};
+use crate::mapred::speculation::Speculation;
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 
 /// A policy on a bench: a small cluster that a test drives step by step.
 ///
 /// Only the policy is tested, so the rest of the cluster is as simple as possible. Jobs have no
-/// setup and no cleanup, reduces need not wait for maps, and a job may launch tasks as soon as it
-/// is submitted. Tasks end when the test says so. A tracker's report is always true. Orders to
-/// kill, suspend or resume attempts wait until [`PolicyBench::carry_out`].
+/// setup and no cleanup, reduces need not wait for maps (but see [`PolicyBench::with_hadoop`]), and
+/// a job may launch tasks as soon as it is submitted. Tasks end when the test says so. A tracker's
+/// report is always true. Orders to kill, suspend or resume attempts wait until
+/// [`PolicyBench::carry_out`].
 ///
-/// A call that makes no sense, such as the end of an attempt that does not run, panics.
+/// A call that makes no sense, such as the end of an attempt that does not run, panics, and names
+/// the line of the test.
 ///
 /// ```
 /// use mumakil_core::mapred::{JobId, MapReach, Offer, PerSlot, PolicyBench, Reason, Scheduler};
@@ -107,12 +111,14 @@ impl<P: Scheduler> PolicyBench<P> {
     ///
     /// # Panics
     /// Panics if the policy cannot [begin](Scheduler::begin).
+    #[track_caller]
     pub fn new(policy: P, trackers: u32, slots: PerSlot<u32>) -> Self {
         Self::with_racks(policy, &vec![0; trackers as usize], slots)
     }
 
     /// As [`PolicyBench::new`], with a tracker in each of these racks: `&[0, 0, 1]` are two in the
     /// first rack and one in the second.
+    #[track_caller]
     pub fn with_racks(policy: P, racks: &[u32], slots: PerSlot<u32>) -> Self {
         let nodes = racks.iter().map(|rack| Node::plain(*rack, slots)).collect();
         Self::on_nodes(policy, nodes, CountedResources::Slots)
@@ -120,41 +126,94 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// As [`PolicyBench::new`], with a tracker on each of these nodes; `counted` says which of their
     /// resources limit attempts.
+    #[track_caller]
     pub fn on_nodes(policy: P, nodes: Vec<Node>, counted: CountedResources) -> Self {
-        let slots: Vec<PerSlot<u32>> = nodes.iter().map(|node| node.slots).collect();
         let topology = Arc::new(Topology::from_nodes(nodes).counting(counted));
-        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
-        let (mut ledger, mut out) =
-            (Ledger::new(plain_hadoop(), topology, hdfs), Outbox::default());
-        for (id, slots) in (0..).zip(&slots) {
-            ledger.register(TrackerId(id), *slots, &mut out);
-        }
-        let trackers = vec![Vec::new(); slots.len()];
-        let mut bench = Self { policy, ledger, jobs: 0, out, spared: Vec::new(), trackers };
-        bench.begin(HadoopLine::V020);
-        bench
+        let plain = Hadoop { slow_start: Fraction::ZERO, ..Hadoop::of(HadoopLine::V020) };
+        Self::in_folder(Path::new("."), policy, topology, plain)
     }
 
-    /// Begins anew, in this version of Hadoop; a new bench is of 0.20.
+    /// Begins anew with these settings of Hadoop, for the policy and for the JobTracker below it;
+    /// [`Hadoop::of`] has those of a version. Jobs still have no setup and no cleanup, but reduces
+    /// wait for `slow_start`, which a bench without this call has not.
     ///
     /// # Panics
-    /// Panics if the policy cannot [begin](Scheduler::begin).
-    pub fn begin(&mut self, line: HadoopLine) -> &mut Self {
+    /// Panics if a job was submitted already, or if the policy cannot [begin](Scheduler::begin).
+    #[track_caller]
+    pub fn with_hadoop(self, hadoop: Hadoop) -> Self {
+        assert!(self.jobs == 0, "the settings come before the first job");
+        Self::in_folder(Path::new("."), self.policy, self.ledger.topology, hadoop)
+    }
+
+    #[track_caller]
+    fn in_folder(folder: &Path, policy: P, topology: Arc<Topology>, hadoop: Hadoop) -> Self {
         let setting = Setting {
             seed: 0,
-            line,
-            folder: Path::new("."),
-            topology: &self.ledger.topology,
+            line: hadoop.line,
+            folder,
+            topology: &topology.clone(),
             tell: Arc::new(|_| ()),
             programs: RunPermit { issued: &ProgramPermit::default(), declared: &[] },
             launcher: None,
             estimators: &SizeEstimators::new(),
             overhear: None,
         };
-        if let Err(why) = self.policy.begin(&setting) {
-            panic!("the policy cannot begin: {why}");
+        match Self::begun(policy, topology, hadoop, &setting) {
+            Ok(bench) => bench,
+            Err(why) => panic!("the policy cannot begin: {why}"),
         }
-        self
+    }
+
+    /// Returns a bench on these nodes with these settings of Hadoop, in which the policy begins in
+    /// this setting. The bench of a scenario is made so.
+    ///
+    /// # Errors
+    /// Returns an error if the policy cannot [begin](Scheduler::begin).
+    pub fn begun(
+        mut policy: P,
+        topology: Arc<Topology>,
+        hadoop: Hadoop,
+        setting: &Setting<'_>,
+    ) -> Result<Self, String> {
+        policy.begin(setting)?;
+        let hadoop = Hadoop { setup_cleanup: false, task_cleanup: false, ..hadoop };
+        let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
+        let trackers = vec![Vec::new(); topology.len() as usize];
+        let ledger = Ledger::new(hadoop, topology, hdfs);
+        let (jobs, out, spared) = (0, Outbox::default(), Vec::new());
+        let mut bench = Self { policy, ledger, jobs, out, spared, trackers };
+        for tracker in 0..bench.trackers.len() as u32 {
+            bench.join(tracker);
+        }
+        Ok(bench)
+    }
+
+    // ---- trackers ----
+
+    /// Starts a tracker, which joins the cluster. All trackers of a new bench have joined; a test
+    /// of a cluster that grows [loses](PolicyBench::lose) some of them first.
+    #[track_caller]
+    pub fn join(&mut self, tracker: u32) {
+        let id = TrackerId(tracker);
+        assert!(!self.ledger.trackers[id.index()].is_registered, "{id} has joined already");
+        self.ledger.clear_faults(id, &mut self.out);
+        self.ledger.register(id, self.ledger.topology.node(id).slots, &mut self.out);
+        self.tell();
+    }
+
+    /// Loses a tracker: its attempts are killed, and maps whose output was there run again.
+    #[track_caller]
+    pub fn lose(&mut self, tracker: u32) {
+        self.assert_joined(tracker);
+        self.trackers[tracker as usize].clear();
+        self.ledger.lose_tracker(TrackerId(tracker), &mut self.out);
+        self.tell();
+    }
+
+    #[track_caller]
+    fn assert_joined(&self, tracker: u32) {
+        let id = TrackerId(tracker);
+        assert!(self.ledger.trackers[id.index()].is_registered, "{id} is lost");
     }
 
     // ---- time ----
@@ -166,6 +225,7 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// Sets the time to this many seconds. The policy gets no tick: see [`PolicyBench::tick`] and
     /// [`PolicyBench::advance`].
+    #[track_caller]
     pub fn at(&mut self, secs: f64) -> &mut Self {
         let now = SimTime::ZERO + SimSpan::ceil_from_secs(secs);
         assert!(self.out.now <= now, "it is {} already, so it cannot be {now}", self.out.now);
@@ -202,33 +262,44 @@ impl<P: Scheduler> PolicyBench<P> {
     // ---- jobs ----
 
     /// Submits a job of `maps` maps and `reduces` reduces, after `change` has changed what it is
-    /// by default: a job of user `ann` in pool `research`, of normal priority, without input.
+    /// by default: a job of user `ann` in pool `research`, of normal priority, without input. Its
+    /// splits are read at once, even under a policy that [orders](Scheduler::orders_reading) that.
+    ///
+    /// # Panics
+    /// Panics if the policy refuses the job; a test of refusals uses
+    /// [`PolicyBench::submit_unread`].
+    #[track_caller]
     pub fn submit(&mut self, maps: u32, reduces: u32, change: impl FnOnce(&mut JobSpec)) -> JobId {
-        let id = self.submit_unread(maps, reduces, change);
-        let cleans_up = std::mem::replace(&mut self.ledger.hadoop.setup_cleanup, false);
-        self.ledger.initialise(id, &mut self.out);
-        self.ledger.hadoop.setup_cleanup = cleans_up;
-        self.tell();
+        let id = match self.submit_unread(maps, reduces, change) {
+            Ok(id) => id,
+            Err(why) => panic!("the job is refused: {why}"),
+        };
+        self.initialise(id);
         id
     }
 
-    /// As [`PolicyBench::submit`], but the splits of the job are not read, for policies that
-    /// [order](Scheduler::orders_reading) that.
+    /// As [`PolicyBench::submit`], but the splits of the job are not [read](PolicyBench::read).
+    ///
+    /// # Errors
+    /// Returns why the policy [refuses](Scheduler::refuses) the job. As in a run, no later job gets
+    /// its number.
     pub fn submit_unread(
         &mut self,
         maps: u32,
         reduces: u32,
         change: impl FnOnce(&mut JobSpec),
-    ) -> JobId {
+    ) -> Result<JobId, Reason> {
         let id = JobId(self.jobs);
         let mut spec = JobSpec::bare(id.0, maps, reduces);
         change(&mut spec);
-        // The ledger numbers jobs without gaps.
         spec.id = id;
         self.jobs += 1;
+        if let Some(why) = self.policy.refuses(&self.view(), &spec) {
+            return Err(why);
+        }
         self.ledger.submit(Arc::new(spec), &mut self.out);
         self.tell();
-        id
+        Ok(id)
     }
 
     /// Returns the jobs whose splits the policy has [ordered](Orders::read) to be read since the
@@ -237,21 +308,23 @@ impl<P: Scheduler> PolicyBench<P> {
         std::mem::take(&mut self.ledger.to_read)
     }
 
-    /// Ends the reading of a job's splits.
+    /// Ends the reading of a job's splits; its tasks may be launched from now on.
     pub fn read(&mut self, job: JobId) {
-        self.ledger.initialise(job, &mut self.out);
-        self.tell();
+        self.initialise(job);
         let Self { ledger, out, .. } = self;
         self.policy.splits_read(job, &mut Orders { ledger, out });
         self.tell();
     }
 
-    /// Returns why the policy [refuses](Scheduler::refuses) this job now; `None` if it takes it.
-    pub fn refuses(&self, job: &JobSpec) -> Option<Reason> {
-        self.policy.refuses(&self.view(), job)
+    fn initialise(&mut self, job: JobId) {
+        let cleans_up = std::mem::replace(&mut self.ledger.hadoop.setup_cleanup, false);
+        self.ledger.initialise(job, &mut self.out);
+        self.ledger.hadoop.setup_cleanup = cleans_up;
+        self.tell();
     }
 
     /// Submits a job to a pool or queue.
+    #[track_caller]
     pub fn submit_to(&mut self, pool: &str, maps: u32, reduces: u32) -> JobId {
         self.submit(maps, reduces, |job| job.pool = pool.into())
     }
@@ -284,6 +357,7 @@ impl<P: Scheduler> PolicyBench<P> {
     }
 
     /// Runs the cleanup of the first job that waits for it, which ends the job.
+    #[track_caller]
     pub fn clean_up(&mut self) {
         let (tracker, kind) = (TrackerId(0), SlotKind::Map);
         let launch = self.ledger.launch_service(tracker, kind, &mut self.out);
@@ -295,13 +369,18 @@ impl<P: Scheduler> PolicyBench<P> {
     // ---- offers and orders ----
 
     /// Offers a tracker to the policy, as its heartbeat does, and returns the launches. The
-    /// launched attempts run at once.
+    /// launched attempts run at once. A blacklisted tracker is not offered.
     ///
     /// # Panics
-    /// Panics (in a build with debug assertions, such as a test) if the launches take more slots
-    /// than the tracker has free.
+    /// Panics if the tracker is lost, and (in a build with debug assertions, such as a test) if the
+    /// launches take more slots than the tracker has free.
+    #[track_caller]
     pub fn offer(&mut self, tracker: u32) -> Vec<Launched> {
+        self.assert_joined(tracker);
         self.report(tracker);
+        if !self.ledger.trackers[tracker as usize].is_active() {
+            return Vec::new();
+        }
         let mut offer = Offer {
             ledger: &mut self.ledger,
             tracker: TrackerId(tracker),
@@ -316,7 +395,14 @@ impl<P: Scheduler> PolicyBench<P> {
         };
         self.policy.offer(&mut offer);
         offer.assert_fits();
-        let launched: Vec<Launched> = offer.directives.iter().filter_map(launched).collect();
+        let launched = self.out.events.iter().filter_map(|event| match event.fact {
+            Fact::Ledger(attempt, _, LedgerFact::Assigned { locality, reason, .. }) => {
+                let slots = self.ledger.attempt(attempt)?.slots;
+                Some(Launched { attempt, locality, slots, reason })
+            }
+            _ => None,
+        });
+        let launched: Vec<Launched> = launched.collect();
         let since = self.out.now;
         let attempt = |launched: &Launched| BenchAttempt {
             id: launched.attempt,
@@ -330,10 +416,13 @@ impl<P: Scheduler> PolicyBench<P> {
         launched
     }
 
-    /// Offers every tracker, one after another, until the policy launches nothing there.
+    /// Offers every tracker that has joined, one after another, until the policy launches nothing
+    /// there.
+    #[track_caller]
     pub fn fill(&mut self) -> &mut Self {
         for tracker in 0..self.trackers.len() as u32 {
-            while !self.offer(tracker).is_empty() {}
+            let joined = self.ledger.trackers[tracker as usize].is_registered;
+            while joined && !self.offer(tracker).is_empty() {}
         }
         self
     }
@@ -369,6 +458,7 @@ impl<P: Scheduler> PolicyBench<P> {
     ///
     /// # Panics
     /// Panics if the attempt does not run.
+    #[track_caller]
     pub fn ends(&mut self, attempt: impl Into<AttemptId>) {
         let attempt = attempt.into();
         assert!(self.end(attempt, Outcome::Succeeded), "{attempt} does not run");
@@ -378,12 +468,14 @@ impl<P: Scheduler> PolicyBench<P> {
     ///
     /// # Panics
     /// Panics if the attempt does not run.
+    #[track_caller]
     pub fn fails(&mut self, attempt: impl Into<AttemptId>) {
         let attempt = attempt.into();
         assert!(self.end(attempt, Outcome::Failed), "{attempt} does not run");
     }
 
     /// Ends this many attempts of a job and kind with success, the first ones first.
+    #[track_caller]
     pub fn end_first(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
         let all = self.trackers.iter().flatten().map(|attempt| attempt.id);
         let mut all: Vec<AttemptId> =
@@ -394,15 +486,24 @@ impl<P: Scheduler> PolicyBench<P> {
         }
     }
 
+    /// Kills or fails the running attempts of a task by hand, as its user may do. They get orders
+    /// to end, as those of a policy.
+    pub fn end_task(&mut self, end: HandEnd) {
+        self.ledger.end_task(end, &mut self.out);
+        self.tell();
+    }
+
     /// Sets the progress of an attempt, from 0 to 1, which its tracker reports from the next offer
     /// on.
     ///
     /// # Panics
     /// Panics if the attempt does not run.
+    #[track_caller]
     pub fn progresses(&mut self, attempt: impl Into<AttemptId>, progress: f32) {
         let attempt = attempt.into();
         let found = self.trackers.iter_mut().flatten().find(|other| other.id == attempt);
-        found.unwrap_or_else(|| panic!("{attempt} does not run")).progress = progress;
+        let Some(found) = found else { panic!("{attempt} does not run") };
+        found.progress = progress;
     }
 
     /// Returns the running and suspended attempts of a tracker, in the order of launching.
@@ -424,14 +525,10 @@ impl<P: Scheduler> PolicyBench<P> {
         View { now: self.out.now, heard: None, ledger: &self.ledger }
     }
 
-    /// Returns the [holdings](Scheduler::holdings) of the policy's pools, each as `pool: held of
-    /// share, at least so many`.
-    pub fn holdings(&self, kind: SlotKind) -> Vec<String> {
+    /// Returns the [holdings](Scheduler::holdings) of the policy's pools or queues.
+    pub fn holdings(&self, kind: SlotKind) -> Vec<(String, SlotStanding)> {
         let mut told = Vec::new();
-        let say = &mut |name: &str, SlotStanding { held, share, min_share }| {
-            let share = share.map_or(f64::NAN, SlotShare::slots);
-            told.push(format!("{name}: {held} of {share}, at least {min_share}"));
-        };
+        let say = &mut |name: &str, standing| told.push((name.to_owned(), standing));
         self.policy.holdings(&self.view(), kind, say);
         told
     }
@@ -468,6 +565,9 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Notes what the heartbeat of a tracker reports.
     fn report(&mut self, tracker: u32) {
         let (id, now) = (TrackerId(tracker), self.out.now);
+        self.ledger.forget_old_fault(id, &mut self.out);
+        let seeks_slow_tasks = self.ledger.hadoop.speculation != Speculation::Off;
+        let reads_progress = self.policy.reads_progress() || seeks_slow_tasks;
         let mut occupied = PerSlot::default();
         let mut reports = Vec::new();
         for attempt in &self.trackers[tracker as usize] {
@@ -478,12 +578,14 @@ impl<P: Scheduler> PolicyBench<P> {
             if !attempt.is_suspended {
                 occupied[attempt.id.slot()] += record.slots;
             }
-            if self.policy.reads_progress() {
+            if reads_progress {
                 self.ledger.note_progress(now, attempt.id, attempt.progress);
             }
         }
         self.ledger.trackers[id.index()].reports = reports;
         self.ledger.set_occupied(id, occupied);
+        self.ledger.look_for_slow_tasks(now);
+        self.tell();
     }
 
     /// Ends an attempt; returns whether it was running or suspended.
@@ -515,22 +617,6 @@ impl<P: Scheduler> PolicyBench<P> {
     }
 }
 
-/// Returns the settings of a Hadoop without setups, cleanups and slow start.
-fn plain_hadoop() -> Hadoop {
-    let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-    let plain: Hadoop = serde_yaml::from_str(line).expect("every line of Hadoop is tested");
-    Hadoop { setup_cleanup: false, slow_start: Fraction::ZERO, task_cleanup: false, ..plain }
-}
-
-fn launched(directive: &Directive) -> Option<Launched> {
-    match directive {
-        Directive::Launch(launch) => {
-            Some(Launched { attempt: launch.attempt, locality: launch.locality })
-        }
-        _ => None,
-    }
-}
-
 fn ordered(directive: &Directive) -> Option<(AttemptId, Order)> {
     match directive {
         Directive::Kill(attempt) => Some((*attempt, Order::Kill)),
@@ -547,7 +633,10 @@ mod tests {
     use crate::mapred::ids::TaskId;
     use crate::mapred::job::JobState;
     use crate::mapred::map_cache::MapReach;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use crate::mapred::speculation::{Hadoop020Options, Rule};
+    use mumakil_base::units::Count;
+    use std::cell::Cell;
+    use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
     /// Launches maps of any job, and gives the orders that a test puts in, at its next tick.
     #[derive(Default)]
@@ -556,11 +645,17 @@ mod tests {
         ticks: Vec<f64>,
         /// The reports that it saw at the last offer.
         seen: Vec<Report>,
+        /// It refuses jobs with more maps.
+        most_maps: Option<u32>,
     }
 
     impl Scheduler for Obedient {
         fn tick_every(&self) -> Option<SimSpan> {
             Some(SimSpan::from_secs(3))
+        }
+
+        fn refuses(&self, _: &View<'_>, job: &JobSpec) -> Option<Reason> {
+            self.most_maps.filter(|most| *most < job.maps).map(Reason::TooManyTasks)
         }
 
         fn reads_progress(&self) -> bool {
@@ -588,6 +683,9 @@ mod tests {
                     && offer.launch_map(job, MapReach::Any, Reason::Other("any")).is_some()
                 {
                 }
+                while 0 < offer.free(SlotKind::Reduce)
+                    && offer.launch_reduce(job, Reason::Other("any")).is_some()
+                {}
             }
         }
     }
@@ -656,18 +754,129 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_hadoop_hold_for_the_jobtracker_below_the_policy() {
+        let hadoop = Hadoop { max_attempts: Count::of(1), ..Hadoop::of(HadoopLine::V1) };
+        let slots = PerSlot { map: 2, reduce: 1 };
+        let mut bench = PolicyBench::new(Obedient::default(), 1, slots).with_hadoop(hadoop);
+        assert_eq!(bench.view().heartbeat_interval().as_millis(), 300, "0.20 has 3 s");
+        let job = bench.submit(2, 1, |_| {});
+        let [first, second] = bench.offer(0)[..] else {
+            panic!("a reduce waits for 5 % of the maps")
+        };
+        bench.ends(first);
+        assert_eq!(bench.offer(0)[0].slot(), SlotKind::Reduce);
+        bench.fails(second);
+        assert_eq!(bench.view().job(job).unwrap().state(), JobState::Ended(Outcome::Failed));
+    }
+
+    #[test]
+    fn slow_tasks_get_second_attempts_if_hadoop_says_so() {
+        let rule = Hadoop020Options { after: SimSpan::from_secs(60), ..Default::default() };
+        let speculation = Speculation::By(Rule::Hadoop020(rule));
+        let hadoop = Hadoop { speculation, ..Hadoop::of(HadoopLine::V020) };
+        let slots = PerSlot { map: 2, reduce: 0 };
+        let mut bench = PolicyBench::new(Obedient::default(), 2, slots).with_hadoop(hadoop);
+        bench.submit(2, 0, |_| {});
+        let [fast, slow] = bench.offer(0)[..] else { panic!("two maps") };
+        bench.at(59.0).ends(fast);
+        assert_eq!(bench.offer(1), []);
+        let second = bench.at(61.0).offer(1)[0].attempt;
+        assert_eq!(second, slow.attempt.task.attempt(1));
+        bench.ends(second);
+        assert_eq!(bench.carry_out(), [(slow.attempt, Order::Kill)]);
+    }
+
+    #[test]
+    fn trackers_come_and_go_and_are_blacklisted() {
+        let (tracker_failures, tracker_faults) = (Count::of(1), Count::of(1));
+        let hadoop = Hadoop { tracker_failures, tracker_faults, ..Hadoop::of(HadoopLine::V020) };
+        let slots = PerSlot { map: 1, reduce: 0 };
+        let mut bench = PolicyBench::new(Obedient::default(), 12, slots).with_hadoop(hadoop);
+        bench.lose(11);
+        assert_eq!(bench.view().capacity(SlotKind::Map), 11);
+        let job = bench.submit(2, 0, |_| {});
+        let first = bench.offer(0)[0].attempt;
+        bench.lose(0);
+        assert_eq!((bench.running(0), bench.view().capacity(SlotKind::Map)), (vec![], 10));
+        bench.join(11);
+        let second = bench.offer(11)[0].attempt;
+        assert_eq!(second, first.task.attempt(1), "the first was lost with its tracker");
+        bench.fails(second);
+        assert_eq!(bench.offer(11), [], "the job avoids the tracker");
+        for _ in 0..2 {
+            let map = bench.offer(1)[0];
+            bench.ends(map);
+        }
+        assert_eq!(bench.view().job(job).unwrap().state(), JobState::Ended(Outcome::Succeeded));
+        bench.submit(1, 0, |_| {});
+        assert_eq!(bench.offer(11), [], "it is blacklisted");
+        assert_eq!(bench.view().capacity(SlotKind::Map), 10);
+    }
+
+    #[test]
+    fn a_job_that_the_policy_refuses_is_not_submitted() {
+        let mut bench = bench();
+        bench.policy.most_maps = Some(3);
+        assert_eq!(bench.submit_unread(4, 0, |_| {}), Err(Reason::TooManyTasks(3)));
+        assert_eq!(bench.view().job(JobId(0)).map(|job| job.id()), None);
+        let job = bench.submit_unread(3, 0, |_| {}).unwrap();
+        assert_eq!(bench.offer(0), [], "its splits are not read");
+        bench.read(job);
+        assert_eq!(bench.offer(0)[0].job(), job);
+    }
+
+    #[test]
+    fn a_launch_tells_its_slots_and_its_reason() {
+        struct Wide;
+        impl Scheduler for Wide {
+            fn offer(&mut self, offer: &mut Offer<'_>) {
+                offer.launch_wide_map(JobId(0), 2, MapReach::Any, Reason::Sample);
+            }
+        }
+        let mut bench = PolicyBench::new(Wide, 1, PerSlot { map: 2, reduce: 0 });
+        bench.submit(1, 0, |_| {});
+        let Launched { slots, reason, .. } = bench.offer(0)[0];
+        assert_eq!((slots, reason), (2, Reason::Sample));
+    }
+
+    #[test]
+    fn a_task_ended_by_hand_fails_or_is_killed() {
+        for fails in [false, true] {
+            let mut bench = bench();
+            let job = bench.submit(1, 0, |job| job.settings.attempts.map = Some(Count::of(1)));
+            let map = bench.offer(0)[0].attempt;
+            bench.end_task(HandEnd { task: map.task, fails });
+            assert_eq!(bench.carry_out(), [(map, Order::Kill)]);
+            let has_failed =
+                bench.view().job(job).unwrap().state() == JobState::Ended(Outcome::Failed);
+            assert_eq!(has_failed, fails);
+        }
+    }
+
+    #[test]
     fn calls_that_make_no_sense_are_found_out() {
         const WAITS: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
-        let acts: [fn(&mut PolicyBench<Obedient>); 3] = [
-            |bench| bench.ends(WAITS),
-            |bench| bench.progresses(WAITS, 0.5),
-            |bench| _ = bench.at(1.0),
+        let acts: [(u32, fn(&mut PolicyBench<Obedient>)); 6] = [
+            (line!(), |bench| bench.ends(WAITS)),
+            (line!(), |bench| bench.progresses(WAITS, 0.5)),
+            (line!(), |bench| _ = bench.at(1.0)),
+            (line!(), |bench| bench.join(0)),
+            (line!(), |bench| _ = (bench.lose(0), bench.offer(0))),
+            (line!(), |bench| _ = bench.submit_to("too many maps", 9, 0)),
         ];
-        for act in acts {
+        thread_local!(static LINE: Cell<u32> = const { Cell::new(0) });
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            LINE.set(info.location().map_or(0, panic::Location::line));
+            report(info);
+        }));
+        for (line, act) in acts {
             let mut bench = bench();
+            bench.policy.most_maps = Some(8);
             bench.submit(1, 0, |_| {});
             bench.at(2.0);
             assert!(catch_unwind(AssertUnwindSafe(|| act(&mut bench))).is_err());
+            assert_eq!(LINE.get(), line, "a panic names the line of the test");
         }
     }
 }

@@ -79,8 +79,7 @@ fn tracker_of(
     planned_failures: Vec<PlannedFailure>,
     manner: HeartbeatManner,
 ) -> Bench {
-    let line = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-    let mut hadoop: Hadoop = serde_yaml::from_str(line).unwrap();
+    let mut hadoop = Hadoop::of(HadoopLine::V020);
     hadoop.start_up = Dist::Constant(SimSpan::from_secs(1));
     hadoop.commit_time = SimSpan::from_secs(1);
     hadoop.copier_sleep = SimSpan::ZERO;

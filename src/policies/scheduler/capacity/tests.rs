@@ -3,7 +3,7 @@
 use super::*;
 use mumakil_base::units::Bytes;
 use mumakil_core::mapred::SlotKind::{Map, Reduce};
-use mumakil_core::mapred::{Input, Launched, PolicyBench};
+use mumakil_core::mapred::{Hadoop, Input, Launched, PolicyBench};
 
 /// Returns a test cluster with these trackers, slots and options.
 fn bench(options: &str, trackers: u32, slots: (u32, u32)) -> PolicyBench<Capacity> {
@@ -23,7 +23,7 @@ fn wide(bench: &mut PolicyBench<Capacity>, queue: &str, maps: u32, slots: u64) -
 
 /// Submits a job of a queue, whose splits are not read.
 fn arrive(bench: &mut PolicyBench<Capacity>, queue: &str) -> JobId {
-    bench.submit_unread(1, 0, |job| job.pool = queue.into())
+    bench.submit_unread(1, 0, |job| job.pool = queue.into()).unwrap()
 }
 
 /// Adds a job of a user.
@@ -63,8 +63,7 @@ fn who_is_not_let_in_is_told_so() {
 fn a_thread_reads_what_the_poller_has_chosen_at_its_own_intervals() {
     let queues = "{a: {capacity: 50 %}, b: {capacity: 50 %}}";
     let options = format!("{{rules: '1.x', allocations: {{init_threads: 1, queues: {queues}}}}}");
-    let mut bench = bench(&options, 1, (1, 0));
-    bench.begin(HadoopLine::V1);
+    let mut bench = bench(&options, 1, (1, 0)).with_hadoop(Hadoop::of(HadoopLine::V1));
     let [a, later, b, killed] = ["a", "a", "b", "b"].map(|queue| arrive(&mut bench, queue));
     assert!(bench.reads_ordered().is_empty(), "the poller has not looked");
     bench.tick();
@@ -84,8 +83,8 @@ fn a_thread_reads_what_the_poller_has_chosen_at_its_own_intervals() {
 
 #[test]
 fn in_mumak_jobs_are_read_when_the_poller_chooses_them() {
-    let mut bench = bench("{rules: '0.21'}", 1, (1, 0));
-    bench.begin(HadoopLine::Mumak);
+    let mumak = Hadoop::of(HadoopLine::Mumak);
+    let mut bench = bench("{rules: '0.21'}", 1, (1, 0)).with_hadoop(mumak);
     let jobs = [arrive(&mut bench, "a"), arrive(&mut bench, "a")];
     bench.tick();
     assert_eq!(bench.reads_ordered(), jobs.map(|job| (job, SimSpan::ZERO)));
@@ -107,9 +106,7 @@ fn what_is_beyond_the_limits_of_1x_is_refused() {
         for user in earlier {
             bench.submit(1, 0, |spec| of(spec, user, "a"));
         }
-        let mut spec = JobSpec::bare(99, maps, 1);
-        of(&mut spec, user, queue);
-        bench.refuses(&spec)
+        bench.submit_unread(maps, 1, |spec| of(spec, user, queue)).err()
     };
     let four = ["x"; 4];
     let six = ["x", "x", "x", "y", "y", "z"];

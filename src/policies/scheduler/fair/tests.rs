@@ -444,7 +444,7 @@ fn by_the_paper_a_pool_is_starved_from_the_submission_of_its_job_on() {
         let mut bench = bench(5, &options);
         let hog = bench.submit_to("hog", 40, 0);
         pass(&mut bench, 0..=10);
-        let poor = bench.submit_unread(40, 0, |job| job.pool = "poor".into());
+        let poor = bench.submit_unread(40, 0, |job| job.pool = "poor".into()).unwrap();
         pass(&mut bench, 11..=25);
         bench.read(poor);
         pass(&mut bench, 26..=since + 20);

@@ -103,7 +103,7 @@ impl<D> Launches<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::{Outcome, TaskId, TaskKind};
+    use mumakil_core::mapred::{Outcome, Reason, TaskId, TaskKind};
 
     fn map(job: u32, index: u32) -> AttemptId {
         TaskId { job: JobId(job), kind: TaskKind::Map, index }.attempt(0)
@@ -112,7 +112,8 @@ mod tests {
     fn launches() -> Launches {
         let mut launches = Launches::default();
         for (job, index, second) in [(1, 0, 5), (1, 1, 9), (2, 0, 7)] {
-            let launched = Launched { attempt: map(job, index), locality: None };
+            let (attempt, reason) = (map(job, index), Reason::Sample);
+            let launched = Launched { attempt, locality: None, slots: 1, reason };
             let at = SimTime::from_micros(second * 1_000_000);
             launches.note(at, TrackerId(index), launched);
         }

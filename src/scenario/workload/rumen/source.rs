@@ -619,9 +619,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("t.json"), trace).unwrap();
         let mut rumen: Rumen = serde_yaml::from_str(&format!("trace: t.json\n{options}")).unwrap();
-        let hadoop = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-        let mut hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
-        hadoop.line = line;
+        let hadoop = Hadoop { line, ..Hadoop::of(HadoopLine::V020) };
         let cluster = include_str!("../../../../scenarios/clusters/default.yaml");
         let cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
         let host = |rack: &str, name| (rack.to_owned(), name);

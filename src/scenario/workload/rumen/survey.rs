@@ -230,6 +230,7 @@ pub(super) fn median(numbers: &mut [u64]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mumakil_core::mapred::HadoopLine;
 
     fn survey(delays: &[u32]) -> LogSurvey {
         LogSurvey { delays: delays.into(), ..LogSurvey::default() }
@@ -255,8 +256,7 @@ mod tests {
 
     #[test]
     fn the_wait_for_a_commit_is_half_a_heartbeat_and_half_a_poll() {
-        let hadoop = include_str!("../../../../scenarios/hadoop/0.20.yaml");
-        let hadoop: Hadoop = serde_yaml::from_str(hadoop).unwrap();
+        let hadoop = Hadoop::of(HadoopLine::V020);
         assert_eq!((millis(hadoop.poll), millis(hadoop.commit_time)), (1_000, 100));
         let wait = |delays: &[u32]| millis(survey(delays).commit_wait(&hadoop, 20));
         assert_eq!(wait(&[2_850]), 2_100);
