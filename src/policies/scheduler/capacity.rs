@@ -79,13 +79,13 @@ impl Policy for Capacity {
 
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
-        let queues = allocations.given();
         // With a queue for each user, jobs name no queue. If no queues are declared, there is a
         // single queue, which shares with no other queue.
-        if *queue_by == QueueBy::User || queues.queues.is_empty() {
+        let is_shared = |it: &&Queues| *queue_by == QueueBy::Pool && !it.queues.is_empty();
+        let Some(queues) = allocations.given().filter(is_shared) else {
             return PromisedSlots::new();
-        }
-        let tree = QueueTree::new(&queues, *rules, Reduces::default());
+        };
+        let tree = QueueTree::new(queues, *rules, Reduces::default());
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
         let promise = |id| {
             let QueueNode { name, share, .. } = tree.node(id);
@@ -99,7 +99,7 @@ impl Policy for Capacity {
         // `settle` replaces `auto` by the rules of a version. Without `settle`, as in tests, use
         // 0.21.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
-        let queues = options.allocations.given();
+        let queues = options.allocations.settled();
         let tree = QueueTree::new(&queues, rules, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
@@ -185,7 +185,7 @@ impl Scheduler for Capacity {
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<CapacityOptions>>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let queues = self.options.allocations.given();
+        let queues = self.options.allocations.settled();
         let changed = self.tree.reload(&queues, Reduces::new(&options.reduces));
         self.admission.reload(queues.max_system_jobs.get());
         self.maps_per_heartbeat = queues.maps_per_heartbeat.get();

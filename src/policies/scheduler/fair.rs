@@ -160,7 +160,7 @@ impl Default for FairOptions {
 impl FairOptions {
     /// Warns if preemption has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
-        let pools = self.allocations.given();
+        let pools = self.allocations.given()?;
         // By default Hadoop's time-outs are infinite, so its preemption does nothing until a
         // time-out is set.
         let has_time = pools.fair_share_after.is_some()
@@ -202,8 +202,7 @@ impl Policy for Fair {
         // Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, &options.pool_by);
-        // If the pools cannot be read, all of them would seem to be undeclared.
-        if !options.allow_undeclared_pools && complaints.iter().all(|it| it.is_warning) {
+        if !options.allow_undeclared_pools {
             complaints.extend(options.allocations.undeclared(site, &options.pool_by));
         }
         complaints.extend(standstill(options.update_interval));
@@ -217,9 +216,9 @@ impl Policy for Fair {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        let pools = options.allocations.given();
+        let pools = options.allocations.settled();
         Self {
-            tree: Tree::new(&pools, &options, Reduces::new(&reduces)),
+            tree: Tree::new(pools, &options, Reduces::new(&reduces)),
             delay: Delay::new(&options.delay),
             starvation: Starvation::new(&options, pools.fair_share_after),
             wants_update: false,
@@ -233,7 +232,7 @@ impl Policy for Fair {
 impl Scheduler for Fair {
     fn precedence(&self) -> Precedence {
         // A pool may set another order; explanations use the default order of pools.
-        let order = self.options.allocations.given().order;
+        let order = self.options.allocations.settled().order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 
@@ -278,8 +277,8 @@ impl Scheduler for Fair {
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<FairOptions>>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let pools = self.options.allocations.given();
-        self.tree.reload(&pools, view.now());
+        let pools = self.options.allocations.settled();
+        self.tree.reload(pools, view.now());
         self.starvation.reload(pools.fair_share_after);
         // The paper's variant scales the new minimum shares at the update.
         self.promised_of = PerSlot::default();

@@ -133,7 +133,7 @@ impl Policy for FairDeficit {
         let options = &mut options.own;
         let mut complaints = options.allocations.settle(site, &options.pool_by);
         complaints.extend(standstill(options.update_interval));
-        complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
+        complaints.extend(no_nested(&options.allocations, Self::NAME));
         complaints
     }
 
@@ -143,10 +143,10 @@ impl Policy for FairDeficit {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        let pools = options.allocations.given();
+        let pools = options.allocations.settled();
         Self {
-            pools: PoolTree::new(&pools),
-            line: JobQueue::new(&pools),
+            pools: PoolTree::new(pools),
+            line: JobQueue::new(pools),
             jobs: BTreeMap::new(),
             ended: Vec::new(),
             reduces: Reduces::new(&reduces),
@@ -186,7 +186,7 @@ impl Scheduler for FairDeficit {
         type Read = WithReduces<FairDeficitOptions>;
         let Some(options) = options.downcast_ref::<Read>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let pools = self.options.allocations.given();
+        let pools = self.options.allocations.settled();
         self.pools.reload(&pools);
         self.line.reload(&pools);
         self.update(view);

@@ -139,7 +139,7 @@ impl Policy for ModifiedFair {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, &options.pool_by);
-        complaints.extend(no_nested(&options.allocations.given(), Self::NAME));
+        complaints.extend(no_nested(&options.allocations, Self::NAME));
         complaints.extend(standstill(options.update_interval));
         complaints
     }
@@ -161,7 +161,7 @@ impl Policy for ModifiedFair {
 
 impl Scheduler for ModifiedFair {
     fn precedence(&self) -> Precedence {
-        let order = self.options.allocations.given().order;
+        let order = self.options.allocations.settled().order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 

@@ -79,7 +79,7 @@ impl CapacityOptions {
         }
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
-            complaints.extend(slotless(&self.allocations.given(), self.rules, site));
+            complaints.extend(slotless(self.allocations.settled(), self.rules, site));
         }
         complaints
     }

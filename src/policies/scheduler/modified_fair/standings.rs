@@ -113,7 +113,7 @@ struct SharingJob {
 
 impl Standings {
     pub(super) fn new(options: ModifiedFairOptions, reduces: Reduces) -> Self {
-        let pools = options.allocations.given();
+        let pools = options.allocations.settled();
         let mut standings = Self {
             tree: PoolTree::new(&pools),
             line: JobQueue::new(&pools),
@@ -259,7 +259,7 @@ impl Standings {
     /// Reads the pools again, and makes all decisions anew.
     pub(super) fn reload(&mut self, view: &View<'_>, allocations: &Allocations) {
         self.options.allocations = allocations.clone();
-        let pools = allocations.given();
+        let pools = allocations.settled();
         self.tree.reload(&pools);
         self.line.reload(&pools);
         self.make_states();

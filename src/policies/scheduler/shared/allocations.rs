@@ -108,7 +108,7 @@ impl Allocations {
 
     /// Complains about jobs of pools that are not declared, for a scheduler that refuses them.
     pub fn undeclared(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Option<Complaint> {
-        let tree = PoolTree::new(&self.given());
+        let tree = PoolTree::new(self.given()?);
         let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
         let strange: BTreeSet<&str> = names.filter(|name| tree.find(name).is_none()).collect();
         let message = || {
@@ -123,7 +123,8 @@ impl Allocations {
     /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users or
     /// groups alone.
     pub fn promised(&self, pool_by: &PoolBy) -> PromisedSlots {
-        let tree = PoolTree::new(&self.given());
+        let Some(pools) = self.given() else { return PromisedSlots::new() };
+        let tree = PoolTree::new(pools);
         let pools = tree.ids().map(|id| tree.pool(id));
         // Charts look minimum shares up by the names of pools that jobs give. With a pool for each
         // user or group, jobs give no such names.
@@ -162,8 +163,9 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
 }
 
 /// Complains about nested pools, for a policy that does not support them.
-pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
-    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
+pub fn no_nested(allocations: &Allocations, policy: &str) -> Vec<Complaint> {
+    let pools = allocations.given().into_iter().flat_map(|given| &given.pools);
+    let nested = pools.filter(|(_, pool)| !pool.pools.is_empty());
     let complaint = |(name, _): (&String, &Pool)| {
         let message =
             format!("`{name}` has pools inside of it, and `{policy}` knows no such pools");

@@ -49,12 +49,26 @@ impl<T: Default> Default for FileOr<T> {
     }
 }
 
-impl<T: Clone + Default> FileOr<T> {
-    /// Returns the option; its default if it is a file that is not read yet.
-    pub fn given(&self) -> T {
+impl<T> FileOr<T> {
+    /// Returns the option; `None` if it is a file that is not read yet.
+    pub fn given(&self) -> Option<&T> {
         match self {
-            Self::File(_) => T::default(),
-            Self::Given(given) => given.clone(),
+            Self::File(_) => None,
+            Self::Given(given) => Some(given),
+        }
+    }
+
+    /// Returns the option, of which any file has been [read](FileOr::read_and_check).
+    ///
+    /// # Panics
+    /// Panics if the file has not been read: no value can stand for its content.
+    #[track_caller]
+    pub fn settled(&self) -> &T {
+        match self {
+            Self::Given(given) => given,
+            Self::File(file) => {
+                panic!("{} is not read; `emulation::bench` reads it, as a run does", file.display())
+            }
         }
     }
 }
@@ -126,5 +140,25 @@ impl<T: JsonSchema + FileOptions> JsonSchema for FileOr<T> {
     fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
         let file = json!({ "type": "string", "title": T::FILE });
         json_schema!({ "anyOf": [file, T::json_schema(schemas)] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use crate::scheduler::{Capacity, Fair, FairDeficit, ModifiedFair};
+    use mumakil_core::mapred::{PerSlot, Policy};
+
+    fn is_built<P: Policy>() -> bool {
+        let options = || serde_yaml::from_str("{allocations: pools.xml}").unwrap();
+        assert!(P::promised(&options(), PerSlot::default()).is_empty(), "{}", P::NAME);
+        catch_unwind(|| _ = P::new(options())).is_ok()
+    }
+
+    #[test]
+    fn a_file_that_is_not_read_is_no_empty_file() {
+        assert!(!is_built::<Fair>() && !is_built::<FairDeficit>());
+        assert!(!is_built::<ModifiedFair>() && !is_built::<Capacity>());
     }
 }
