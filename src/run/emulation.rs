@@ -9,6 +9,7 @@
 //!                                             └ Ending: done, out of time, or what broke
 //! ```
 
+mod bench;
 mod fluid;
 mod foretold;
 mod kept;
@@ -57,6 +58,7 @@ use mumakil_scenario::{
     SchedulerChoice,
 };
 
+pub use bench::bench;
 pub use kept::KeptRun;
 pub use prepared::Prepared;
 pub use times_alone::TimesAlone;
@@ -295,6 +297,25 @@ pub fn emulate(
     Prepared::new(scenario.clone(), registry)?.emulate(registry, options)
 }
 
+/// Returns the run and the cluster in which the policies of a scenario work.
+fn setting<'s>(
+    scenario: &'s Scenario,
+    topology: &'s Topology,
+    registry: &'s Registry,
+) -> Setting<'s> {
+    Setting {
+        seed: scenario.seed,
+        line: scenario.hadoop.line,
+        folder: &scenario.folder,
+        topology,
+        tell: registry.tell(),
+        programs: RunPermit { issued: registry.permit(), declared: &scenario.programs },
+        launcher: registry.launcher(),
+        estimators: registry.estimators(),
+        overhear: registry.overhear(),
+    }
+}
+
 impl Prepared {
     /// Runs the scenario.
     ///
@@ -332,17 +353,7 @@ impl Prepared {
         let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
         let around = options.around;
-        let setting = Setting {
-            seed: scenario.seed,
-            line: scenario.hadoop.line,
-            folder: &scenario.folder,
-            topology,
-            tell: registry.tell(),
-            programs: RunPermit { issued: registry.permit(), declared: &scenario.programs },
-            launcher: registry.launcher(),
-            estimators: registry.estimators(),
-            overhear: registry.overhear(),
-        };
+        let setting = setting(scenario, topology, registry);
         // A policy that runs as another program has a farewell: a function that ends the program
         // after the run and returns how long Mumakil waited for its answers.
         let farewells = RefCell::new(Vec::new());

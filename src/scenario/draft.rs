@@ -71,6 +71,8 @@ pub struct Draft {
     problems: Vec<YamlProblem>,
     findings: Vec<Finding>,
     displaced: Vec<DisplacedSettings>,
+    /// Whether it is a mistake that the scenario has no workload.
+    needs_jobs: bool,
 }
 
 impl Draft {
@@ -90,7 +92,8 @@ impl Draft {
     pub fn of(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let (document, problems) = Document::read(file, text)
             .map_err(|finding| ScenarioError::Invalid { findings: vec![*finding] })?;
-        Ok(Self { document, problems, findings: Vec::new(), displaced: Vec::new() })
+        let (findings, displaced) = (Vec::new(), Vec::new());
+        Ok(Self { document, problems, findings, displaced, needs_jobs: true })
     }
 
     /// Sets the value at a path. Returns the settings that the new value removes.
@@ -106,11 +109,18 @@ impl Draft {
         self.document.put(target, value, origin, shape())
     }
 
+    /// Allows the scenario to have no workload, for a use that runs no jobs.
+    pub fn or_no_jobs(mut self) -> Self {
+        self.needs_jobs = self.says(WORKLOADS.key);
+        self
+    }
+
     /// Returns the value at a path as a draft. The value is a scenario, or a list of the layers of a
     /// scenario, the lowest first. `None` if there is no such value.
     pub fn within(&self, at: &Path) -> Option<Self> {
         let (document, displaced) = self.document.within(at, shape())?;
-        Some(Self { document, problems: Vec::new(), findings: Vec::new(), displaced })
+        let (problems, findings) = (Vec::new(), Vec::new());
+        Some(Self { document, problems, findings, displaced, needs_jobs: true })
     }
 
     /// Returns the draft without `keys`.
@@ -235,7 +245,9 @@ impl Draft {
             problems
                 .extend(registry.read_sources(workload, &plain, most, &outside, is_said, found));
             // A replaced value was not written by the user, so no check may complain about it.
-            let damaged: Vec<Path> = problems.iter().map(|problem| problem.path.clone()).collect();
+            let absent = (!self.needs_jobs).then(|| Path::of(WORKLOADS.key));
+            let damaged = problems.iter().map(|problem| problem.path.clone());
+            let damaged: Vec<Path> = damaged.chain(absent).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
             // The jobs of a trace name no class: class them by size, since a single class for all
@@ -411,7 +423,9 @@ impl Draft {
         if workload.is_none() {
             lay(&mut merged, none_yet(), shape());
         }
-        problems.extend(without_source(workload));
+        if self.needs_jobs {
+            problems.extend(without_source(workload));
+        }
         (merged, presets.into())
     }
 }

@@ -184,10 +184,7 @@ impl Registry {
                 options.map(|options| P::promised(&options, slots)).unwrap_or_default()
             },
             complete: complete::<P>,
-            build: |options, shape| match options_of::<P>(options, shape) {
-                (Some(options), problems) if problems.is_empty() => Ok(Box::new(P::new(options))),
-                (_, problems) => Err(problems),
-            },
+            build: |options, shape| Ok(Box::new(build::<P>(options, shape)?)),
             reload: |options, shape| {
                 let (options, _) = options_of::<P>(options, shape);
                 options.map(|options| Arc::new(options) as PolicyReload)
@@ -389,6 +386,21 @@ impl Registry {
     /// tasks. A program says it only when it runs.
     pub fn foresees(&self, choice: &SchedulerChoice) -> bool {
         self.build(choice).is_ok_and(|policy| policy.foresees())
+    }
+
+    /// As [`Registry::build`], for a policy whose type is known.
+    ///
+    /// # Errors
+    /// Also if the scenario chooses another policy.
+    pub fn build_as<P: Policy>(&self, choice: &SchedulerChoice) -> Result<P, ScenarioError> {
+        let built = self.known(choice).and_then(|entry| {
+            if choice.name != P::NAME {
+                let message = format!("`{}` was asked for, not `{}`", P::NAME, choice.name);
+                return Err(vec![YamlProblem::value(Path::of("scheduler"), message)]);
+            }
+            build::<P>(&choice.options, &entry.shape).map_err(|problems| inside(choice, problems))
+        });
+        built.map_err(without_place)
     }
 
     /// Returns the options of a policy that reads its pools or queues again; `None` if the registry
@@ -608,6 +620,13 @@ fn complete<P: Policy>(
     let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
     doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
     CompletedOptions { options, problems, doubts, programs }
+}
+
+fn build<P: Policy>(options: &Value, shape: &TreeShape) -> Result<P, Vec<YamlProblem>> {
+    match options_of::<P>(options, shape) {
+        (Some(options), problems) if problems.is_empty() => Ok(P::new(options)),
+        (_, problems) => Err(problems),
+    }
 }
 
 fn defaults<P: Policy>() -> Value {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
+mod bench;
 mod beside;
 mod blocks;
 mod budgets;

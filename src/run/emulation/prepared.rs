@@ -38,7 +38,10 @@ pub struct Prepared {
 }
 
 /// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file.
-fn topology(scenario: &mut Scenario, formats: &Formats) -> Result<Topology, NamedTraceError> {
+pub(super) fn topology(
+    scenario: &mut Scenario,
+    formats: &Formats,
+) -> Result<Topology, NamedTraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     // The file is a field of the cluster. Take it out, since the calls below borrow both.
     let mut own = cluster.topology.take();
