@@ -36,7 +36,7 @@ mod truthfulness;
 mod yardsticks;
 
 pub use aria::{Aria, AriaOptions, DeadlineBound};
-pub use capacity::{Capacity, CapacityOptions, Queue, QueueBy, Queues, Rules};
+pub use capacity::{Capacity, CapacityOptions, JavaMaps, Queue, QueueBy, Queues, Rules};
 pub use choice::SchedulerChoice;
 pub use drf::{Drf, DrfOptions, WeightedPool};
 pub use dynamic_priority::{DynamicPriority, DynamicPriorityOptions, PoolBudget};

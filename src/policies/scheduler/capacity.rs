@@ -27,6 +27,7 @@ mod tests;
 mod tree;
 
 use self::admission::Admission;
+pub use self::hash_order::JavaMaps;
 use self::lines::QueueWalk;
 use self::node::{LineOf, QueueId, QueueNode, trunc};
 pub use self::options::CapacityOptions;
@@ -85,7 +86,7 @@ impl Policy for Capacity {
         let Some(queues) = allocations.given().filter(is_shared) else {
             return PromisedSlots::new();
         };
-        let tree = QueueTree::new(queues, *rules, Reduces::default());
+        let tree = QueueTree::new(queues, *rules, JavaMaps::Auto, Reduces::default());
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
         let promise = |id| {
             let QueueNode { name, share, .. } = tree.node(id);
@@ -100,7 +101,7 @@ impl Policy for Capacity {
         // 0.21.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = options.allocations.settled();
-        let tree = QueueTree::new(&queues, rules, Reduces::new(&reduces));
+        let tree = QueueTree::new(queues, rules, options.hash_maps, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
         // Only the rules of 1.x make jobs wait for their input.
@@ -186,7 +187,7 @@ impl Scheduler for Capacity {
         let Some(options) = options.downcast_ref::<WithReduces<CapacityOptions>>() else { return };
         self.options.allocations = options.own.allocations.clone();
         let queues = self.options.allocations.settled();
-        let changed = self.tree.reload(&queues, Reduces::new(&options.reduces));
+        let changed = self.tree.reload(queues, Reduces::new(&options.reduces));
         self.admission.reload(queues.max_system_jobs.get());
         self.maps_per_heartbeat = queues.maps_per_heartbeat.get();
         for job in changed.into_iter().filter_map(|job| view.job(job)) {

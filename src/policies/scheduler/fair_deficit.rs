@@ -187,8 +187,8 @@ impl Scheduler for FairDeficit {
         let Some(options) = options.downcast_ref::<Read>() else { return };
         self.options.allocations = options.own.allocations.clone();
         let pools = self.options.allocations.settled();
-        self.pools.reload(&pools);
-        self.line.reload(&pools);
+        self.pools.reload(pools);
+        self.line.reload(pools);
         self.update(view);
     }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hash_order::JavaMaps;
 use super::node::{QueueNode, ROUNDING};
 use super::queues::{QueueBy, Queues, unknown_names};
 use super::rules::Rules;
@@ -24,6 +25,9 @@ const MOST_SLOTS: u64 = 1_000_000;
 pub struct CapacityOptions {
     /// Which version of Hadoop gives the rules.
     pub rules: Rules,
+    /// The Java in whose order of a `HashMap` equal queues are served at first.
+    #[schemars(extend("x-only-if" = {"rules": {"not": "0.21"}}))]
+    pub hash_maps: JavaMaps,
     /// The queues, and the settings of all queues.
     pub allocations: FileOr<Queues>,
     /// How the queue of a job is chosen.
@@ -51,6 +55,7 @@ impl Default for CapacityOptions {
     fn default() -> Self {
         Self {
             rules: Rules::Auto,
+            hash_maps: JavaMaps::Auto,
             allocations: FileOr::default(),
             queue_by: QueueBy::Pool,
             map_slot: None,
@@ -67,6 +72,7 @@ impl CapacityOptions {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
         }
+        self.hash_maps = self.rules.java(self.hash_maps);
         let (rules, queue_by) = (self.rules, self.queue_by);
         let mut complaints = self.allocations.read_and_check(site, rules, |queues| {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
@@ -131,7 +137,7 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
 
 /// Warns of queues that never get a slot, or whose jobs never run.
 fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complaint> {
-    let tree = QueueTree::new(queues, rules, Reduces::default());
+    let tree = QueueTree::new(queues, rules, JavaMaps::Auto, Reduces::default());
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file;
+use super::hash_order::JavaMaps;
 use super::rules::Rules;
 use crate::scheduler::shared::file_or::FileOptions;
 use crate::scheduler::shared::names::{TreeCheck, listed};
@@ -269,7 +270,7 @@ fn check_whole(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMa
         .iter()
         .filter_map(|(name, queue)| Some((&**name, (queue.capacity?.get() * 100.0) as f32)))
         .collect();
-    Rules::V1.sort(&mut shares);
+    Rules::V1.sort(JavaMaps::Auto, &mut shares);
     let sum: f32 = shares.iter().map(|(_, percent)| percent).sum();
     if sum.floor() != 100.0 {
         let message = format!("{} have {sum} % together, and 1.x demands 100 %", siblings(around));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::hash_order;
+use super::hash_order::{FIRST, JavaMaps};
 use mumakil_core::mapred::HadoopLine;
 
 /// The version of Hadoop whose rules hold.
@@ -36,24 +36,32 @@ impl Rules {
         }
     }
 
+    /// Returns the Java whose maps order the queues, where `auto` leaves it open.
+    pub(super) fn java(self, java: JavaMaps) -> JavaMaps {
+        match (java, self) {
+            (JavaMaps::Auto, Self::V20) => JavaMaps::Java6,
+            (JavaMaps::Auto, _) => JavaMaps::Java8,
+            (java, _) => java,
+        }
+    }
+
     /// Sorts queues side by side, each with its name, as the version lists them at first: in this
     /// order it serves equal queues, and gives queues to threads. They must be in the order of their
     /// declaration.
-    pub(super) fn sort<T>(self, queues: &mut [(&str, T)]) {
-        let grown = hash_order::grown(queues.len());
+    pub(super) fn sort<T: Copy>(self, java: JavaMaps, queues: &mut [(&str, T)]) {
+        let java = self.java(java);
         match self {
             Self::Auto | Self::V21 => queues.sort_by_key(|(name, _)| *name),
             Self::V20 => {
                 // `CapacityTaskScheduler` puts the sorted names of `QueueManager` into a map.
                 queues.sort_by_key(|(name, _)| *name);
-                hash_order::sort(queues, grown);
+                java.sort(queues, FIRST);
             }
             Self::V1 => {
                 // `QueueManager` copies a map of the queues into another; `CapacityTaskScheduler`
                 // puts these into a third, and those into a fourth.
-                let copied = hash_order::copied(queues.len());
-                for table in [grown, copied, grown, grown] {
-                    hash_order::sort(queues, table);
+                for table in [FIRST, java.copied(queues.len()), FIRST, FIRST] {
+                    java.sort(queues, table);
                 }
             }
         }
@@ -69,11 +77,12 @@ mod tests {
         // These names collide in a table of 16, and not all of them in one of 32.
         let declared =
             ["q52", "q51", "q50", "q49", "q48", "q47", "q46", "q45", "q34", "q23", "q12", "q4"];
-        let order = |rules: Rules| {
+        let order_of = |rules: Rules, java| {
             let mut queues = declared.map(|name| (name, ()));
-            rules.sort(&mut queues);
+            rules.sort(java, &mut queues);
             queues.map(|(name, ())| name)
         };
+        let order = |rules| order_of(rules, JavaMaps::Auto);
         // A program in Java printed this order.
         let expected =
             ["q46", "q4", "q45", "q34", "q23", "q12", "q48", "q47", "q49", "q51", "q50", "q52"];
@@ -87,6 +96,10 @@ mod tests {
         // By the places in the table, and by name within a place.
         let expected =
             ["q46", "q12", "q23", "q34", "q4", "q45", "q48", "q47", "q49", "q51", "q50", "q52"];
-        assert_eq!(order(Rules::V20), expected);
+        assert_eq!(order_of(Rules::V20, JavaMaps::Java8), expected);
+        let expected =
+            ["q12", "q23", "q52", "q50", "q4", "q51", "q48", "q47", "q49", "q34", "q46", "q45"];
+        assert_eq!(order(Rules::V20), expected, "0.20 is of Java 6");
+        assert_eq!(order_of(Rules::V1, JavaMaps::Java6), expected);
     }
 }

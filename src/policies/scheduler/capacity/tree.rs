@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::hash_order::JavaMaps;
 use super::lines::QueueTurn;
 use super::node::{LineOf, QueueId, QueueNode, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
@@ -22,6 +23,7 @@ use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding
 #[derive(Debug)]
 pub(super) struct QueueTree {
     rules: Rules,
+    hash_maps: JavaMaps,
     reduces: Reduces,
     /// All queues, the root first; each queue comes after the queue around it.
     nodes: Vec<QueueNode>,
@@ -61,9 +63,15 @@ pub(super) struct QueuePlace {
 }
 
 impl QueueTree {
-    pub(super) fn new(queues: &Queues, rules: Rules, reduces: Reduces) -> Self {
+    pub(super) fn new(
+        queues: &Queues,
+        rules: Rules,
+        hash_maps: JavaMaps,
+        reduces: Reduces,
+    ) -> Self {
         let mut tree = Self {
             rules,
+            hash_maps,
             reduces,
             nodes: vec![QueueNode::root()],
             leaves: FxHashMap::default(),
@@ -117,7 +125,7 @@ impl QueueTree {
 
     fn in_first_order(&self, queues: impl Iterator<Item = QueueId>) -> Vec<QueueId> {
         let mut named: Vec<_> = queues.map(|id| (self.node(id).name.as_str(), id)).collect();
-        self.rules.sort(&mut named);
+        self.rules.sort(self.hash_maps, &mut named);
         named.into_iter().map(|(_, id)| id).collect()
     }
 
@@ -215,7 +223,7 @@ impl QueueTree {
     /// Reads the values of the queues again; the queues themselves stay. Returns the jobs of the
     /// queues that now go by priority, or no longer do.
     pub(super) fn reload(&mut self, queues: &Queues, reduces: Reduces) -> Vec<JobId> {
-        let fresh = Self::new(queues, self.rules, reduces);
+        let fresh = Self::new(queues, self.rules, self.hash_maps, reduces);
         let mut changed = Vec::new();
         for node in &mut self.nodes[1..] {
             // The check of the scenario refuses other queues.

@@ -115,8 +115,8 @@ impl Standings {
     pub(super) fn new(options: ModifiedFairOptions, reduces: Reduces) -> Self {
         let pools = options.allocations.settled();
         let mut standings = Self {
-            tree: PoolTree::new(&pools),
-            line: JobQueue::new(&pools),
+            tree: PoolTree::new(pools),
+            line: JobQueue::new(pools),
             options,
             reduces,
             pools: Vec::new(),
@@ -260,8 +260,8 @@ impl Standings {
     pub(super) fn reload(&mut self, view: &View<'_>, allocations: &Allocations) {
         self.options.allocations = allocations.clone();
         let pools = allocations.settled();
-        self.tree.reload(&pools);
-        self.line.reload(&pools);
+        self.tree.reload(pools);
+        self.line.reload(pools);
         self.make_states();
         // The jobs leave their pools while the pools change, so that no sum mixes old and new
         // values.
