@@ -102,7 +102,7 @@ pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, ExternalWork, KnownJob, Launched, Offer, Orders, Policy, PolicyBench,
     PolicyDialogue, PolicyFailed, PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence,
-    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RunEndHook, RunPermit,
+    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook, RunPermit,
     Scheduler, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};

@@ -185,7 +185,7 @@ fn parse(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_core::mapred::HadoopLine;
+    use mumakil_core::mapred::{Hadoop, HadoopLine};
 
     #[test]
     fn every_file_is_embedded() {
@@ -209,6 +209,10 @@ mod tests {
     fn every_line_has_its_settings() {
         let lines = HadoopLine::ALL.map(HadoopLine::name);
         assert!(HADOOP.names().eq(lines));
+        for line in HadoopLine::ALL {
+            let preset = serde_yaml::to_string(&HADOOP.get(line.name())).unwrap();
+            assert_eq!(Hadoop::of(line), serde_yaml::from_str(&preset).unwrap(), "{line}");
+        }
     }
 
     #[test]

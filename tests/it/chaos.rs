@@ -149,7 +149,7 @@ const SCHEDULERS: [&str; 26] = [
     "{fsp: {preemption: eager}}",
     "{srpt: {preemption: kill}}",
     "capacity",
-    "{capacity: {rules: \"0.20\", map_slot: 160MiB, reduce_order: srt, \
+    "{capacity: {rules: \"0.20\", map_slot: 160MiB, hash_maps: java-8, reduce_order: srt, \
      allocations: {queues: {default: {capacity: 50 %}, idle: {reclaim_after: 10s}}}}}",
     "{capacity: {rules: \"0.21\", map_slot: 160MiB, queue_by: user, \
      srt: {running_maps: by_progress, shuffle_rate: 10MB/s}, reduce_order: srt}}",

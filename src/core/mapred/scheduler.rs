@@ -126,6 +126,19 @@ pub trait Scheduler: Send {
         Precedence::default()
     }
 
+    /// Lists the jobs with a task of a kind to launch, in the order in which the policy would serve
+    /// them now, each with the numbers that put it there: the first number in which two jobs differ
+    /// decides. A job may be listed twice, with the tasks of its sample and with the others. Only
+    /// tests ask. A policy without such numbers lists nothing; of pools and queues,
+    /// [`Scheduler::holdings`] has the numbers.
+    fn ranking(
+        &mut self,
+        _view: &View<'_>,
+        _kind: SlotKind,
+        _say: &mut dyn FnMut(JobId, &[RankNumber]),
+    ) {
+    }
+
     /// Lists the slots and shares of the policy's pools or queues. The call must change nothing; it
     /// is made only if a watcher needs the answer.
     fn holdings(
@@ -177,6 +190,9 @@ pub trait Scheduler: Send {
     /// the speed of a run depends on it.
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
+
+/// A number by which a policy ranks jobs, and its name.
+pub type RankNumber = (&'static str, f64);
 
 /// The run and the cluster in which a policy works.
 pub struct Setting<'s> {

@@ -35,8 +35,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, Orders, PerSlot, Policy,
-    PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, Reason, Scheduler,
-    SlotKind, SlotShare, SlotStanding, View, step,
+    PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, RankNumber,
+    Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `fair-deficit`.
@@ -231,6 +231,22 @@ impl Scheduler for FairDeficit {
 
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.update(&orders.view());
+    }
+
+    fn ranking(
+        &mut self,
+        view: &View<'_>,
+        kind: SlotKind,
+        say: &mut dyn FnMut(JobId, &[RankNumber]),
+    ) {
+        for id in self.line(view, kind) {
+            let job = &self.jobs[&id];
+            let part = job.of[kind];
+            let has_minimum = f64::from(u8::from(!is_below(part, view, id, kind)));
+            let deficit = part.deficit as f64 / 1e3;
+            let arrived = job.arrived.as_secs_f64();
+            say(id, &[("has_minimum", has_minimum), ("deficit", deficit), ("arrived", arrived)]);
+        }
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

@@ -46,8 +46,8 @@ use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, Outcome,
-    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, Reason, Report, RunEndHook,
-    Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
+    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Reason, Report,
+    RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The state of the scheduler.
@@ -436,6 +436,19 @@ impl Scheduler for Hfsp {
             if let Some(size) = self.phases[kind].size(job) {
                 say(kind, size);
             }
+        }
+    }
+
+    fn ranking(
+        &mut self,
+        view: &View<'_>,
+        kind: SlotKind,
+        say: &mut dyn FnMut(JobId, &[RankNumber]),
+    ) {
+        self.phases[kind].settle(view, &self.records);
+        self.phases[kind].rank_all();
+        for claim in self.phases[kind].claims(None) {
+            say(claim.place.1, &[self.phases[kind].number(claim)]);
         }
     }
 

@@ -38,7 +38,8 @@ use super::shared::suspensions::{SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, Outcome, PerSlot,
-    Policy, PolicySite, Preemption, Reason, Scheduler, SlotKind, TaskTimeSum, TrackerId, View,
+    Policy, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind, TaskTimeSum,
+    TrackerId, View,
 };
 
 /// For how long time alone may change ranks before a job takes a slot.
@@ -264,6 +265,18 @@ impl Scheduler for ByRank {
         self.place_for_both(view, event.job);
         if let JobChange::Ended(_) = event.change {
             self.records.remove(&event.job);
+        }
+    }
+
+    fn ranking(
+        &mut self,
+        view: &View<'_>,
+        kind: SlotKind,
+        say: &mut dyn FnMut(JobId, &[RankNumber]),
+    ) {
+        self.refresh(view, kind);
+        for (rank, submitted, job) in &self.lines[kind] {
+            say(*job, &[("rank", 0.0 - rank.0), ("submitted", submitted.as_secs_f64())]);
         }
     }
 

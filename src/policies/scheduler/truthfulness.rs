@@ -6,10 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use mumakil_base::units::Bytes;
+use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{
-    Input, JobId, JobSpec, PerSlot, Policy, PolicyBench, Priority, Reason, SlotKind, SlotShare,
-    SlotStanding, Split, TrackerId,
+    Input, JobId, JobSpec, PerSlot, Policy, PolicyBench, Priority, RankNumber, Reason, SlotKind,
+    SlotShare, SlotStanding, Split, TrackerId,
 };
 
 const TRACKERS: u32 = 6;
@@ -134,6 +134,35 @@ fn policies_tell_how_pools_stand() {
     let queues = "{allocations: {queues: {p0: {capacity: 40 %}, p1: {capacity: 60 %}}}}";
     assert_eq!(told::<Capacity>(queues), [(p0, 8, Some(4.0), 0), (p1, 2, Some(6.0), 0)]);
     assert_eq!(told::<Fifo>("{}"), []);
+}
+
+/// One map runs at a time, for 10 s.
+#[test]
+fn a_job_that_ranks_first_gets_the_slot() {
+    fn play<P: Policy>(options: &str) -> Vec<RankNumber> {
+        let mut bench = bench::<P>(options, 1);
+        bench.lose(1);
+        for (at, maps) in [(0.0, 5), (1.0, 2), (2.0, 9)] {
+            bench.at(at).submit(maps, 0, |_| {});
+        }
+        bench.tick();
+        let at_first = bench.ranking(SlotKind::Map);
+        for round in 1..=16 {
+            let ranking = bench.ranking(SlotKind::Map);
+            let launched = bench.offer(0)[0];
+            assert_eq!(launched.job(), ranking[0].0, "{}, round {round}: {ranking:?}", P::NAME);
+            bench.advance(SimSpan::from_secs(10)).ends(launched);
+        }
+        assert_eq!(bench.ranking(SlotKind::Map), [], "{}", P::NAME);
+        at_first.into_iter().take(3).map(|(_, numbers)| numbers[0]).collect()
+    }
+    let ranks = play::<ByRank>("{jobs: -maps}");
+    assert_eq!(ranks, [("rank", -2.0), ("rank", -5.0), ("rank", -9.0)]);
+    assert_eq!(play::<Las>("{}"), [("rank", 0.0); 3]);
+    assert_eq!(play::<Hfsp>("{sample: 1}"), [("sample", 1.0); 3]);
+    let minimum = [("has_minimum", 0.0), ("has_minimum", 1.0), ("has_minimum", 1.0)];
+    let pools = "{allocations: {pools: {research: {min_maps: 1}}}}";
+    assert_eq!(play::<FairDeficit>(pools), minimum, "one job gets the pool's minimum");
 }
 
 proptest! {

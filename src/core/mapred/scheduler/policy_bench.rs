@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{
-    Launched, Offer, Orders, PolicyReload, ProgramPermit, RunPermit, Scheduler, Setting,
+    Launched, Offer, Orders, PolicyReload, ProgramPermit, RankNumber, RunPermit, Scheduler, Setting,
     SizeEstimators, View,
 };
 use crate::cluster::{
@@ -523,6 +523,15 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Returns the view of the ledger that the policy has.
     pub fn view(&self) -> View<'_> {
         View { now: self.out.now, heard: None, ledger: &self.ledger }
+    }
+
+    /// Returns the jobs with a task of a kind to launch, in the policy's
+    /// [order](Scheduler::ranking), each with the numbers by which it is ranked.
+    pub fn ranking(&mut self, kind: SlotKind) -> Vec<(JobId, Vec<RankNumber>)> {
+        let mut told = Vec::new();
+        let view = View { now: self.out.now, heard: None, ledger: &self.ledger };
+        self.policy.ranking(&view, kind, &mut |job, numbers| told.push((job, numbers.to_vec())));
+        told
     }
 
     /// Returns the [holdings](Scheduler::holdings) of the policy's pools or queues.

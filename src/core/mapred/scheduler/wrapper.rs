@@ -1,7 +1,8 @@
 //! Policies that wrap another policy and pass on the calls that they do not handle.
 
 use super::{
-    JobEvent, Offer, Orders, PolicyReload, Precedence, RunEndHook, Scheduler, Setting, View,
+    JobEvent, Offer, Orders, PolicyReload, Precedence, RankNumber, RunEndHook, Scheduler, Setting,
+    View,
 };
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::JobSize;
@@ -77,6 +78,15 @@ impl<W: Wrapper> Scheduler for W {
 
     fn precedence(&self) -> Precedence {
         self.inner().precedence()
+    }
+
+    fn ranking(
+        &mut self,
+        view: &View<'_>,
+        kind: SlotKind,
+        say: &mut dyn FnMut(JobId, &[RankNumber]),
+    ) {
+        self.pass(|policy| policy.ranking(view, kind, say));
     }
 
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {

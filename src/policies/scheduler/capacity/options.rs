@@ -72,7 +72,6 @@ impl CapacityOptions {
         if self.rules == Rules::Auto {
             self.rules = Rules::of(site.line);
         }
-        self.hash_maps = self.rules.java(self.hash_maps);
         let (rules, queue_by) = (self.rules, self.queue_by);
         let mut complaints = self.allocations.read_and_check(site, rules, |queues| {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));

@@ -36,20 +36,15 @@ impl Rules {
         }
     }
 
-    /// Returns the Java whose maps order the queues, where `auto` leaves it open.
-    pub(super) fn java(self, java: JavaMaps) -> JavaMaps {
-        match (java, self) {
-            (JavaMaps::Auto, Self::V20) => JavaMaps::Java6,
-            (JavaMaps::Auto, _) => JavaMaps::Java8,
-            (java, _) => java,
-        }
-    }
-
     /// Sorts queues side by side, each with its name, as the version lists them at first: in this
     /// order it serves equal queues, and gives queues to threads. They must be in the order of their
     /// declaration.
     pub(super) fn sort<T: Copy>(self, java: JavaMaps, queues: &mut [(&str, T)]) {
-        let java = self.java(java);
+        let java = match (java, self) {
+            (JavaMaps::Auto, Self::V20) => JavaMaps::Java6,
+            (JavaMaps::Auto, _) => JavaMaps::Java8,
+            _ => java,
+        };
         match self {
             Self::Auto | Self::V21 => queues.sort_by_key(|(name, _)| *name),
             Self::V20 => {

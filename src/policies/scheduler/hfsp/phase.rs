@@ -15,7 +15,8 @@ use crate::scheduler::rank::JobRecord;
 use crate::scheduler::shared::rank::Rank;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Job, JobId, JobSize, KnownJob, Outcome, Report, SlotKind, TrackerId, View,
+    AttemptId, Job, JobId, JobSize, KnownJob, Outcome, RankNumber, Report, SlotKind, TrackerId,
+    View,
 };
 
 /// The tasks of one kind, maps or reduces, of all jobs.
@@ -514,6 +515,21 @@ impl Phase {
     /// of a suspended attempt.
     pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
+    }
+
+    /// Returns the number that puts a claim in its place. A job may have two claims: tasks of its
+    /// sample, and other tasks.
+    pub(super) fn number(
+        &self,
+        SlotClaim { place: (rank, job), tasks, what }: SlotClaim,
+    ) -> RankNumber {
+        match (what, self.rules.order) {
+            (SlotUse::Sample, _) => ("sample", f64::from(tasks)),
+            _ if self.late.contains_key(&job) => ("late", rank.0 - LATE),
+            (_, HfspOrder::ProjectedFinish) => ("projected_finish", rank.0),
+            (_, HfspOrder::VirtualWork) => ("virtual_work", rank.0),
+            (_, HfspOrder::RemainingWork) => ("remaining_work", rank.0),
+        }
     }
 
     /// Returns the claims of samples only. They do not depend on ranks.
