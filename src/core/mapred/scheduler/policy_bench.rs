@@ -865,7 +865,8 @@ mod tests {
     #[test]
     fn calls_that_make_no_sense_are_found_out() {
         const WAITS: AttemptId = TaskId { job: JobId(0), kind: TaskKind::Map, index: 0 }.attempt(0);
-        let acts: [(u32, fn(&mut PolicyBench<Obedient>)); 6] = [
+        type Act = fn(&mut PolicyBench<Obedient>);
+        let acts: [(u32, Act); 6] = [
             (line!(), |bench| bench.ends(WAITS)),
             (line!(), |bench| bench.progresses(WAITS, 0.5)),
             (line!(), |bench| _ = bench.at(1.0)),

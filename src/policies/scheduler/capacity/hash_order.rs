@@ -78,7 +78,7 @@ mod tests {
         names.into_iter().map(|(name, ())| name).collect()
     }
 
-    /// Programs in Java printed these orders, the one of Java 6 with a map as its was.
+    /// Programs in Java printed these orders, those of Java 6 with a table built by its rules.
     #[test]
     fn names_are_in_the_order_of_a_hash_map() {
         let names = ["production", "default", "research", "Z\u{fc}rich"];
