@@ -267,7 +267,10 @@ impl LoadSummary {
                 "all jobs come before the first ends, so sojourns measure this batch"
             }
             VerdictReason::ClosedLoop => "jobs come when others end, so sojourns measure this loop",
-            VerdictReason::TooShort => "too few jobs to tell a steady state from a batch",
+            // Nobody should read a verdict before the words that there is none.
+            VerdictReason::TooShort => {
+                return "not judged: too few jobs to tell a steady state from a batch".to_owned();
+            }
         };
         format!("{}: {why}", self.verdict.word())
     }
@@ -359,6 +362,8 @@ mod tests {
     fn a_run_of_few_jobs_is_called_too_short_rather_than_stable() {
         let load = OneSlot::serve(&[(0, 5), (10, 30), (20, 1), (30, 2)]);
         assert_eq!(load.reason, VerdictReason::TooShort, "{load:?}");
+        let words = "not judged: too few jobs to tell a steady state from a batch";
+        assert_eq!(load.words(), words);
         assert_eq!(load.verdict, LoadVerdict::Backlogged);
     }
 

@@ -13,7 +13,7 @@ use super::job_groups::{JobGroups, called};
 use super::{ReportBlocks, ReportSource, charted, count};
 use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;
-use mumakil_core::mapred::{PerSlot, SlotKind};
+use mumakil_core::mapred::{PerSlot, SlotKind, TaskKind};
 use mumakil_draw::chart::{
     AxisUnit, BarFate, BarOwner, Caption, ChartAxis, Density, Drawing, Gantt, GanttBar, GanttRow,
 };
@@ -43,6 +43,8 @@ struct DrawnAttempt {
     end: f64,
     fate: BarFate,
     suspended: f64,
+    /// Whether it is a setup, a cleanup, or the removal of an attempt's output.
+    is_around: bool,
     /// The index of its pool, user, job or class in [`JobGroups::names`].
     owner: usize,
     name: String,
@@ -85,7 +87,8 @@ impl Attempts<'_> {
             .map(|attempt| take_lane(&mut ends[attempt.node][attempt.slot], attempt))
             .collect();
         let (rows, first) = self.rows(&ends);
-        let suspended = attempts.iter().filter(|attempt| 0.0 < attempt.suspended).count();
+        let mut notes = AttemptNotes::default();
+        attempts.iter().for_each(|attempt| notes.count(attempt));
         let bar = |(attempt, lane): (DrawnAttempt, usize)| GanttBar {
             row: first[attempt.node][attempt.slot] + lane,
             owner: attempt.owner,
@@ -102,7 +105,7 @@ impl Attempts<'_> {
             shaded: "slots of reduces".to_owned(),
             owners: self.owners(),
             bars: attempts.into_iter().zip(lanes).map(bar).collect(),
-            notes: note_suspended(suspended).into_iter().collect(),
+            notes: notes.told(),
         };
         Ok(chart.draw())
     }
@@ -123,17 +126,17 @@ impl Attempts<'_> {
                 capacity.push(nodes.get(node).copied().unwrap_or_default().into());
             }
         }
-        let mut suspended = 0;
+        let mut notes = AttemptNotes::default();
         let mut chart = Density::new(rows, capacity, self.until / 1e3);
         chart.caption =
             self.caption("How many slots of each node were held over time, and by whom");
         (chart.held, chart.bars_are) = ("slots".to_owned(), "attempts".to_owned());
         chart.owners = self.owners();
         self.read(results, |attempt| {
-            suspended += usize::from(0.0 < attempt.suspended);
+            notes.count(&attempt);
             chart.add(place[attempt.node], attempt.owner, attempt.start / 1e3, attempt.end / 1e3);
         })?;
-        chart.notes.extend(note_suspended(suspended));
+        chart.notes.extend(notes.told());
         Ok(chart.draw())
     }
 
@@ -197,6 +200,7 @@ impl Attempts<'_> {
                 AttemptEnd::Lost | AttemptEnd::Unfinished => BarFate::Running,
             },
             suspended,
+            is_around: !matches!(row.kind.task(), Some(TaskKind::Map | TaskKind::Reduce)),
             owner: self.parties.number(job),
             name: format!("{} {}", job.name, row.kind.word()),
             number: format!("{task}{again}{}", tell_suspended(suspended)),
@@ -256,17 +260,41 @@ fn tell_suspended(millis: f64) -> String {
     }
 }
 
-/// Returns a note of how many attempts were suspended: a bar is drawn through its suspensions.
-fn note_suspended(attempts: usize) -> Option<String> {
-    let (were, bars) = match attempts {
-        0 => return None,
-        1 => ("was", "it is drawn"),
-        _ => ("were", "they are drawn"),
-    };
-    let attempts = count(attempts as f64);
-    Some(format!(
-        "{attempts} of the attempts {were} suspended in between; {bars} on over that time."
-    ))
+/// The numbers of attempts of which a note tells.
+#[derive(Default)]
+struct AttemptNotes {
+    suspended: usize,
+    around: usize,
+}
+
+impl AttemptNotes {
+    fn count(&mut self, attempt: &DrawnAttempt) {
+        self.suspended += usize::from(0.0 < attempt.suspended);
+        self.around += usize::from(attempt.is_around);
+    }
+
+    /// Returns the notes: a bar is drawn through its suspensions, and bars are more than the attempts
+    /// that the page counts.
+    fn told(&self) -> Vec<String> {
+        let note = |attempts: usize, one: &str, many: &str| match attempts {
+            0 => None,
+            1 => Some(format!("1 of the attempts {one}.")),
+            _ => Some(format!("{} of the attempts {many}.", count(attempts as f64))),
+        };
+        let notes = [
+            note(
+                self.suspended,
+                "was suspended in between; it is drawn on over that time",
+                "were suspended in between; they are drawn on over that time",
+            ),
+            note(
+                self.around,
+                "is a setup or a cleanup; the page counts attempts of maps and reduces",
+                "are setups and cleanups; the page counts attempts of maps and reduces",
+            ),
+        ];
+        notes.into_iter().flatten().collect()
+    }
 }
 
 /// Takes the lowest lane that is free for an attempt, or a new lane. Returns its index.
@@ -288,13 +316,23 @@ mod tests {
     fn suspended_attempts_are_told() {
         assert_eq!(tell_suspended(20e3), ", suspended for 20 s of it");
         assert_eq!(tell_suspended(0.0), "");
-        assert_eq!(note_suspended(0), None);
+        let told = |suspended, around| AttemptNotes { suspended, around }.told();
+        assert_eq!(told(0, 0), [""; 0]);
         for (attempts, note) in [
             (1, "1 of the attempts was suspended in between; it is drawn on over that time."),
             (2, "2 of the attempts were suspended in between; they are drawn on over that time."),
         ] {
-            assert_eq!(note_suspended(attempts).as_deref(), Some(note));
+            assert_eq!(told(attempts, 0), [note]);
         }
+    }
+
+    #[test]
+    fn a_chart_of_more_attempts_than_the_page_counts_says_which() {
+        let told = |suspended, around| AttemptNotes { suspended, around }.told();
+        let one = "1 of the attempts is a setup or a cleanup; the page counts attempts of maps and reduces.";
+        assert_eq!(told(0, 1), [one]);
+        let many = "400 of the attempts are setups and cleanups; the page counts attempts of maps and reduces.";
+        assert_eq!(told(0, 400), [many]);
     }
 
     #[test]
@@ -306,6 +344,7 @@ mod tests {
             end,
             fate: BarFate::Running,
             suspended: 0.0,
+            is_around: false,
             owner: 0,
             name: String::new(),
             number: String::new(),
