@@ -115,7 +115,9 @@ fn read(folder: &Path) -> Result<RunToExplain, Failure> {
     compare::expect_run(folder)?;
     compare::check(folder)?;
     compare::expect_tasks(folder, "explain reads there what jobs waited for")?;
-    RunResults::new(folder).told().map_err(compare::unreadable)
+    let told = RunResults::new(folder).told().map_err(compare::unreadable)?;
+    told.doubt().iter().for_each(|words| terminal::warn(words));
+    Ok(told)
 }
 
 /// Returns the index of the job with this number or name; `run` names the run in messages.

@@ -193,3 +193,36 @@ fn the_worst_are_ranked_by_their_slowdown_where_that_is_known() {
         assert!(told.contains(&format!("by how many times as long they took as {by}")), "{told}");
     }
 }
+
+/// Two jobs of two hours share one slot, so each is suspended at every second heartbeat.
+#[test]
+fn a_task_of_thousands_of_suspensions_is_explained_from_a_bounded_field() {
+    let room = Room::new();
+    let jobs = "jobs: [{name: a, maps: 1, map_time: 2h}, {name: b, maps: 1, map_time: 2h}]";
+    room.write(
+        "a.yaml",
+        &format!(
+            "cluster: {{nodes: 1, map_slots: 1, reduce_slots: 0, hdfs: {{replication: 1}}}}\n\
+             workload: {{{jobs}}}\nscheduler: {{las: {{preemption: eager}}}}\nrecord: {{tasks: true}}\n"
+        ),
+    );
+    room.mumakil("run a.yaml --quiet").assert().success();
+    let table = fs::read_to_string(room.path("out/a-42/tasks.csv")).unwrap();
+    let longest = table.split(['\n', ',']).map(str::len).max().unwrap();
+    assert!((10_000..40_000).contains(&longest), "{longest}");
+    let told = room.mumakil("explain out/a-42 a --json").output().unwrap();
+    let why = String::from_utf8(told.stderr).unwrap();
+    assert!(why.contains("suspensions are told only as sums"), "{why}");
+    let told = String::from_utf8(told.stdout).unwrap();
+    let report = fs::read_to_string(room.path("out/a-42/report.html")).unwrap();
+    assert!(report.contains("suspensions are told only as sums"));
+    let heading: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let place = heading.iter().position(|name| *name == "suspended_ms").unwrap();
+    let row = table.lines().find(|line| line.starts_with("0,map,")).unwrap();
+    let suspended: u64 = row.split(',').nth(place).unwrap().parse().unwrap();
+    let sums: Value = serde_json::from_str(&told).unwrap();
+    let sum = sums["parts"].as_array().unwrap().iter().find(|part| part["part"] == "suspended");
+    // Each suspension begins and ends at a whole millisecond.
+    let ms = sum.unwrap()["ms"].as_u64().unwrap();
+    assert!(ms.abs_diff(suspended) < 100, "{ms} {suspended}");
+}

@@ -114,6 +114,7 @@ mod tests {
             slots: PerSlot { map: 10, reduce: 10 },
             absences: Vec::new(),
             holds: (0..).zip(slots).map(hold).collect(),
+            summed_stops: 0,
         }
     }
 

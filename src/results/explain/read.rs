@@ -20,6 +20,10 @@ use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
 const TAKES_WORK: [Incident; 4] =
     [Incident::MachineOff, Incident::TrackerGone, Incident::DiskLost, Incident::CutOff];
 
+/// The most pieces in which the sum of an attempt's suspensions is spread.
+// Chosen: a piece is then a thousandth of the time, as good as any for a reader.
+const MOST_SPREAD: u64 = 1_000;
+
 /// The milliseconds at which nodes lost work, by the names of the nodes.
 type NodesGone = BTreeMap<String, Vec<u64>>;
 
@@ -44,6 +48,9 @@ pub struct RunToExplain {
     pub absences: Vec<(u64, u64)>,
     /// The spans in which attempts held slots.
     pub holds: Vec<AttemptHold>,
+    /// How many suspensions the run tells only as a sum. They count as spread evenly: how long
+    /// attempts were suspended is right, and not exactly when.
+    pub summed_stops: u64,
 }
 
 impl RunToExplain {
@@ -106,6 +113,7 @@ pub fn read(
         slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
         absences: Vec::new(),
         holds: Vec::new(),
+        summed_stops: 0,
     };
     let mut groups = IndexSet::new();
     results.rows(|row: JobRow| {
@@ -163,7 +171,7 @@ fn tasks(
     went: &NodesGone,
     told: &mut RunToExplain,
 ) -> Result<(), ReadError> {
-    let RunToExplain { jobs, holds, .. } = told;
+    let RunToExplain { jobs, holds, summed_stops, .. } = told;
     let mut losses = LostOutputs::new();
     let mut trackers = SlotsByNode::new();
     // A row for each attempt, in the order of the table: the indices of its job, of the attempt in
@@ -186,7 +194,7 @@ fn tasks(
         }
         let (job, first) = (&mut jobs[place], holds.len());
         let before = job.tries.len();
-        attempt(&row, job, holds, ended)?;
+        *summed_stops = summed_stops.saturating_add(attempt(&row, job, holds, ended)?);
         // Look the name up before copying it: one node has many rows.
         let known = trackers.get_index_of(node);
         let number = known
@@ -246,16 +254,17 @@ fn refused(row: &DecisionRow) -> Option<RefusedTime> {
     Some(RefusedTime { kind: row.kind.slot(0), from: row.from_ms, to: row.to_ms, rule })
 }
 
-/// Adds the attempt of a row to its job, and the spans in which it held slots to the holds.
+/// Adds the attempt of a row to its job, and the spans in which it held slots to the holds. Returns
+/// how many of its suspensions are told only as a sum.
 fn attempt(
     row: &AttemptRow,
     job: &mut JobToExplain,
     holds: &mut Vec<AttemptHold>,
     ended: u64,
-) -> Result<(), String> {
+) -> Result<u64, String> {
     let finished = row.finish_ms;
     let started = row.start_ms;
-    let stops = stops(&row.suspensions, finished.unwrap_or(ended))?;
+    let (stops, summed) = stops(&row.suspensions, finished.unwrap_or(ended))?;
     if let Some(from) = started {
         let to = finished.unwrap_or(ended).max(from);
         // The attempt holds its slots between its suspensions.
@@ -265,7 +274,7 @@ fn attempt(
             holds.push(AttemptHold { job: row.job, kind: row.slot(), from, to, slots: row.slots });
         }
     }
-    let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(()) };
+    let (Some(kind), Some(launched)) = (row.kind.task(), row.launch_ms) else { return Ok(summed) };
     // If an instant is unknown, use the previous instant, so that the part between them is empty.
     let started = started.unwrap_or(launched);
     // If the JobTracker did not learn of an attempt's end before the job ended, the job did not
@@ -305,7 +314,7 @@ fn attempt(
         free: launched,
         served: launched,
     });
-    Ok(())
+    Ok(summed)
 }
 
 /// Returns the instant at which an attempt has run for `ran` milliseconds, not counting
@@ -317,16 +326,43 @@ fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
     })
 }
 
-/// Reads the suspensions of an attempt; a suspension without an end lasts until `end`.
-fn stops(text: &str, end: u64) -> Result<Vec<(u64, u64)>, String> {
-    let stop = |stop: &str| {
+/// Reads the suspensions of an attempt, and how many of them are told only as a sum; a suspension
+/// without an end lasts until `end`.
+fn stops(text: &str, end: u64) -> Result<(Vec<(u64, u64)>, u64), String> {
+    let (mut all, mut summed) = (Vec::new(), 0);
+    let mut read = |stop: &str| {
         let (from, to) = stop.split_once('-')?;
         let from = u64::read(from).ok()?;
+        if let Some((to, sum)) = to.split_once('/') {
+            let ((count, ms), to) = (sum.split_once('/')?, u64::read(to).ok()?);
+            let (count, ms) = (u64::read(count).ok()?, u64::read(ms).ok()?);
+            all.extend(spread(from, to, count, ms)?);
+            summed = count.saturating_add(summed);
+            return Some(());
+        }
         let to = if to.is_empty() { end } else { u64::read(to).ok()? };
-        Some((from, to.max(from)))
+        all.push((from, to.max(from)));
+        Some(())
     };
-    let all: Option<Vec<_>> = text.split_whitespace().map(stop).collect();
-    all.ok_or_else(|| format!("`{text}` are no suspensions, such as `3000-4500 7000-9000`"))
+    match text.split_whitespace().try_for_each(&mut read) {
+        Some(()) => Ok((all, summed)),
+        None => Err(format!("`{text}` are no suspensions, such as `3000-4500 7000-9000`")),
+    }
+}
+
+/// Returns suspensions of equal lengths at equal distances, which begin and end at these instants and
+/// last so long together; `None` if they cannot.
+fn spread(from: u64, to: u64, count: u64, ms: u64) -> Option<impl Iterator<Item = (u64, u64)>> {
+    let between = to.checked_sub(from)?.checked_sub(ms)?;
+    // A file that was edited may claim any number.
+    let pieces = count.clamp(1, MOST_SPREAD);
+    let part = |of: u64, number: u64, all: u64| {
+        (u128::from(of) * u128::from(number) / u128::from(all.max(1))) as u64
+    };
+    Some((0..pieces).map(move |piece| {
+        let run = part(between, piece, pieces - 1);
+        (from + run + part(ms, piece, pieces), from + run + part(ms, piece + 1, pieces))
+    }))
 }
 
 #[cfg(test)]
@@ -335,17 +371,31 @@ mod tests {
 
     #[test]
     fn stops_are_read_and_delay_what_comes_after_them() {
-        let stops = stops("3000-4500 7000-", 9_000).unwrap();
+        let (stops, _) = stops("3000-4500 7000-", 9_000).unwrap();
         assert_eq!(stops, [(3_000, 4_500), (7_000, 9_000)]);
         // The attempt starts at 1 s. Two seconds of work end when the first suspension begins;
         // further work comes after this suspension.
         assert_eq!(after(1_000, 2_000, &stops), 3_000);
         assert_eq!(after(1_000, 2_500, &stops), 5_000);
         assert_eq!(after(1_000, 5_000, &stops), 9_500);
-        assert_eq!(super::stops("", 9_000), Ok(Vec::new()));
+        assert_eq!(super::stops("", 9_000), Ok((Vec::new(), 0)));
         // Times of an edited file must not overflow when they are added up.
         assert!(super::stops("3000-18446744073709551615", 9_000).is_err());
         assert!(u64::read("18446744073709551615").unwrap_err().contains("up to 2^60"));
         assert!(super::stops("3000", 9_000).unwrap_err().contains("`3000` are no suspensions"));
+    }
+
+    #[test]
+    fn summed_suspensions_are_spread_and_lose_no_time() {
+        let (stops, summed) = super::stops("1-2 10-100/4/30 200-", 210).unwrap();
+        assert_eq!(stops, [(1, 2), (10, 17), (37, 45), (65, 72), (92, 100), (200, 210)]);
+        assert_eq!(summed, 4);
+        let (many, summed) = super::stops("0-100000000/999999999999/70000000", 0).unwrap();
+        assert_eq!(many.iter().map(|(from, to)| to - from).sum::<u64>(), 70_000_000);
+        assert_eq!((many.len() as u64, summed), (MOST_SPREAD, 999_999_999_999));
+        assert!(many.is_sorted_by(|one, next| one.1 <= next.0));
+        for wrong in ["10-100/4/91", "10-100/4", "100-10/1/1", "10-/1/1", "10-100/x/1"] {
+            assert!(super::stops(wrong, 9).unwrap_err().contains("are no suspensions"), "{wrong}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The explanation of a job in words, for terminals and pages.
 
 use super::{JobToExplain, PartSum, RunToExplain, WaitRule};
-use mumakil_base::units::tell::{percent, span};
+use mumakil_base::units::tell::{count, percent, span};
 
 /// The largest number of holders of slots that one line names. Chosen: the line should stay
 /// readable in a terminal.
@@ -58,6 +58,20 @@ impl RunToExplain {
         self.groups.get(job.group as usize).map_or("", String::as_str)
     }
 
+    /// Returns that some suspensions are known only as sums, in words; `None` if none is.
+    pub fn doubt(&self) -> Option<String> {
+        (0 < self.summed_stops).then(|| {
+            format!(
+                "{} told only as sums, so when attempts were suspended is known roughly, and for how \
+                 long exactly",
+                match self.summed_stops {
+                    1 => "1 suspension is".to_owned(),
+                    many => format!("{} suspensions are", count(many)),
+                }
+            )
+        })
+    }
+
     /// Returns the name of a job.
     pub fn name_of(&self, job: u32) -> String {
         self.job(job).map_or_else(|| format!("job {job}"), |job| job.row.name.to_string())
@@ -78,6 +92,7 @@ mod tests {
             slots: Default::default(),
             absences: Vec::new(),
             holds: Vec::new(),
+            summed_stops: 0,
         };
         let sum = |held, jobs: &[HolderTime]| PartSum {
             part: SojournPart::MapWait,

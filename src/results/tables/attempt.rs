@@ -82,7 +82,9 @@ table! {
         /// Why it was launched, in words.
         #[key = "reason"]
         reason: CellText,
-        /// When it was suspended, in milliseconds: `3000-4500 7000-`.
+        /// When it was suspended, in milliseconds: `3000-4500 7000-`. After a thousand suspensions,
+        /// those before the last have one entry, with their number and their sum:
+        /// `9000-80000/250/42000`.
         suspensions: CellText,
     }
 }

@@ -13,7 +13,7 @@
 //! anew also has a second row, `lost`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +24,11 @@ use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
 };
 use mumakil_results::tables::{AttemptEnd, AttemptKind, AttemptRow};
+
+/// The most suspensions that a row lists one by one.
+// Chosen: most attempts have fewer than ten, and with instants of 13 digits this many take 28 kB.
+// Python's `csv` refuses fields above 128 kB.
+const MOST_STOPS: usize = 1_000;
 
 /// Writes `tasks.csv`.
 #[derive(Debug)]
@@ -65,12 +70,7 @@ impl TasksTable {
             write!(self.reason, "{reason}").expect("a string takes every text");
         }
         self.suspensions.clear();
-        for (from, to) in &attempt.stops {
-            let gap = if self.suspensions.is_empty() { "" } else { " " };
-            let to = to.map(|to| to.as_millis().to_string()).unwrap_or_default();
-            write!(self.suspensions, "{gap}{}-{to}", from.as_millis())
-                .expect("a string takes every text");
-        }
+        tell_stops(&attempt.stops, &mut self.suspensions).expect("a string takes every text");
         let weighed = launch.map(|reason| reason.weighed()).unwrap_or_default();
         // An order to kill may come too late: an attempt that ended by itself has no reason for a
         // kill.
@@ -118,6 +118,28 @@ impl TasksTable {
             reason: (&*self.reason).into(),
         })
     }
+}
+
+/// Writes the suspensions of an attempt: `3000-4500 7000-`. If there are too many, those between the
+/// first and the last have one entry, with their number and sum: `9000-80000/250/42000`.
+fn tell_stops(stops: &[(SimTime, Option<SimTime>)], into: &mut String) -> fmt::Result {
+    let (first, others) = stops.split_at(stops.len().min(MOST_STOPS));
+    let (summed, last) = others.split_at(others.len().saturating_sub(1));
+    let mut gap = "";
+    let mut one = |into: &mut String, (from, to): (SimTime, Option<SimTime>)| {
+        let to = to.map(|to| to.as_millis().to_string()).unwrap_or_default();
+        write!(into, "{}{}-{to}", std::mem::replace(&mut gap, " "), from.as_millis())
+    };
+    first.iter().try_for_each(|stop| one(into, *stop))?;
+    if let [(from, _), ..] = summed {
+        // Only the last suspension may have no end.
+        let ends = summed.iter().filter_map(|(from, to)| Some((from, (*to)?)));
+        let (end, ms) = ends
+            .fold((*from, 0), |(_, ms), (from, to)| (to, ms + (to.as_millis() - from.as_millis())));
+        one(into, (*from, Some(end)))?;
+        write!(into, "/{}/{ms}", summed.len())?;
+    }
+    last.iter().try_for_each(|stop| one(into, *stop))
 }
 
 impl TasksTable {
@@ -199,5 +221,36 @@ impl Watcher for TasksTable {
             self.cleanup(key, start, None)?;
         }
         self.table.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(stops: &[(u64, Option<u64>)]) -> String {
+        let at = |ms: u64| SimTime::ZERO + SimSpan::from_millis(ms);
+        let stops: Vec<_> = stops.iter().map(|(from, to)| (at(*from), to.map(at))).collect();
+        let mut text = String::new();
+        tell_stops(&stops, &mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn the_list_of_suspensions_is_bounded_and_says_what_it_sums_up() {
+        assert_eq!(told(&[]), "");
+        assert_eq!(told(&[(3_000, Some(4_500)), (7_000, None)]), "3000-4500 7000-");
+        // The times of ten years, with the most digits that occur.
+        let begin = 315_576_000_000;
+        let mut stops: Vec<_> =
+            (0..10_000).map(|stop| (begin + 10 * stop, Some(begin + 10 * stop + 4))).collect();
+        stops[9_999].1 = None;
+        let text = told(&stops);
+        assert!(text.len() < 30_000, "{}", text.len());
+        assert_eq!(text.split(' ').count(), MOST_STOPS + 2);
+        let end = " 315576010000-315576099984/8999/35996 315576099990-";
+        assert!(text.ends_with(end), "{}", &text[text.len() - 80..]);
+        // As many as are listed one by one, and one more: no sum.
+        assert!(!told(&stops[..=MOST_STOPS]).contains('/'));
     }
 }

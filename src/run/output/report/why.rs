@@ -72,11 +72,13 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
     // Naming the holders is slow for thousands of jobs, and no reader opens so many explanations.
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
-    Ok(vec![
+    let doubt = told.doubt().map(|words| PageBlock::Warnings(vec![words]));
+    let blocks = [
         PageBlock::Table(together(&told, &whole, total)),
         PageBlock::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
         PageBlock::Table(table(&told, &all)),
-    ])
+    ];
+    Ok(doubt.into_iter().chain(blocks).collect())
 }
 
 /// Returns the table of the parts of all jobs' time, which is `total` milliseconds.
