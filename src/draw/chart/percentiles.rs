@@ -78,6 +78,10 @@ impl Percentiles {
         if extent.is_empty() {
             sheet.nothing(&area);
         }
+        // Percentiles of jobs, such as those of a summary, lie between two values.
+        sheet.note(
+            "A percentile is the smallest value that this share of the values does not exceed.",
+        );
         extent.notes(&self.y).for_each(|note| sheet.note(&note));
         sheet.finish()
     }

@@ -82,7 +82,7 @@ pub struct Summary {
     pub makespan_s: Option<f64>,
     /// Mean seconds from a job's submission to its end, of the jobs that succeeded.
     pub mean_sojourn_s: Option<f64>,
-    /// Their median.
+    /// Their median; half way between the middle two, if their number is even.
     pub median_sojourn_s: Option<f64>,
     /// Their 95th percentile.
     pub p95_sojourn_s: Option<f64>,

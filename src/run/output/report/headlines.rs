@@ -20,7 +20,11 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
-        ("Median sojourn", seconds(summary.median_sojourn_s), String::new()),
+        (
+            "Median sojourn",
+            seconds(summary.median_sojourn_s),
+            "between the middle two, if their number is even".to_owned(),
+        ),
         ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
         ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),
         ("Makespan", seconds(summary.makespan_s), String::new()),
