@@ -102,8 +102,8 @@ pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, ExternalWork, KnownJob, Launched, Offer, Orders, Policy, PolicyBench,
     PolicyDialogue, PolicyFailed, PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence,
-    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook, RunPermit,
-    Scheduler, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
+    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook,
+    RunPermit, Scheduler, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

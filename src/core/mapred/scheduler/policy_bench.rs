@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{
-    Launched, Offer, Orders, PolicyReload, ProgramPermit, RankNumber, RunPermit, Scheduler, Setting,
-    SizeEstimators, View,
+    Launched, Offer, Orders, PolicyReload, ProgramPermit, RankNumber, RunPermit, Scheduler,
+    Setting, SizeEstimators, View,
 };
 use crate::cluster::{
     Amounts, CountedResources, Hdfs, Node, PerSlot, Placement, SlotKind, Topology, TrackerId,
