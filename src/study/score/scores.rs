@@ -150,7 +150,7 @@ impl<'c> ContestNumbers<'c> {
                 let measure = |plan: &ExprPlan| plan.measure(&runs, &cell);
                 cells
                     .insert((scenario, policy), [measure(goal)?, measure(&mean)?, measure(&tail)?]);
-                let of_runs = runs.of(place).map(|run| lost_jobs(run));
+                let of_runs = runs.of(place).map(lost_jobs);
                 lost.insert((scenario, policy), of_runs.collect::<Result<_, _>>()?);
             }
         }
