@@ -92,6 +92,8 @@ pub enum Purpose {
     Uptime,
     /// The fields of a scenario that each seed of a study draws anew.
     Condition,
+    /// The seed that a policy is told, which does not reveal the run's.
+    PolicySeed,
 }
 
 /// Returns the random stream of one (seed, purpose, subject): always the same, whatever other

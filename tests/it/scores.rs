@@ -289,6 +289,32 @@ fn nothing_of_the_future_is_in_reach() {
 }
 
 #[test]
+fn a_policy_is_told_a_hash_of_the_seed_and_never_the_seed() {
+    if lacks_python() {
+        return;
+    }
+    let room = room();
+    room.mumakil("policy new mine.py").assert().success();
+    let text = fs::read_to_string(room.path("mine.py")).unwrap();
+    let hear = "        [(what, said)] = json.loads(line).items()";
+    let prints = "        if what == 'hello': print('seed', said['seed'], file=sys.stderr)";
+    room.write("mine.py", &text.replacen(hear, &format!("{hear}\n{prints}"), 1));
+    let scenario = "workload: {jobs: [{name: a, maps: 2, map_time: 1s}]}
+scheduler: {external: {command: [python3, mine.py]}}";
+    room.write("one.yaml", scenario);
+    let seed = |seed: u32| {
+        let arguments = format!("run one.yaml --set seed={seed} --out o --force");
+        let (code, _, told) = call(&room, &arguments);
+        assert_eq!(code, Some(0), "{told}");
+        let line = told.lines().find(|line| line.contains(": seed ")).unwrap().to_owned();
+        line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()
+    };
+    let [one, again, two] = [7, 7, 8].map(seed);
+    assert_eq!(one, again);
+    assert!(one != two && one != 7 && one < 1 << 53, "{one} {two}");
+}
+
+#[test]
 fn policies_of_a_folder_are_ranked() {
     let room = room();
     fs::create_dir(room.path("policies")).unwrap();

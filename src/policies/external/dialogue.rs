@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use super::options::ExternalOptions;
 use super::process::Process;
 use super::protocol::{Hello, VERSION, Want, WireFromPolicy, WireHello, WireToPolicy};
+use mumakil_base::random::{Dice as _, Purpose, stream};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{ExternalWork, PolicyDialogue, PolicyFailed, RunEndHook, Setting};
 
@@ -55,7 +56,9 @@ impl Dialogue {
         let hello = Hello {
             protocol: VERSION,
             mumakil: env!("CARGO_PKG_VERSION").to_owned(),
-            seed: setting.seed,
+            // Only a hash: the seed itself would tell how long all tasks take. 53 bits are a number in
+            // every language.
+            seed: stream(setting.seed, Purpose::PolicySeed, 0).below(1 << 53) as u64,
             hadoop: setting.line.to_string(),
             trackers: topology
                 .nodes()

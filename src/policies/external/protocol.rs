@@ -49,7 +49,8 @@ pub struct Hello {
     pub protocol: u32,
     /// The version of Mumakil.
     pub mumakil: String,
-    /// The seed of the run, for a policy that draws random numbers.
+    /// A seed for a policy that draws random numbers: the same for the same seed of the run, which it
+    /// does not reveal.
     pub seed: u64,
     /// The version of Hadoop that is emulated.
     pub hadoop: String,
