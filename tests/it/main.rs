@@ -57,6 +57,7 @@ mod real_hadoop;
 mod recovery;
 mod reduces_by_place;
 mod resources;
+mod sandbox;
 mod scenarios;
 mod scores;
 mod shares;

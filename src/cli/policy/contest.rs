@@ -138,10 +138,12 @@ pub(super) fn boxing(registry: &Registry) -> Registry {
 }
 
 /// Returns a line about the sandbox of policies that are programs; none if none is.
-pub(super) fn sandbox(contest: &Contest) -> TerminalLines {
-    match contest.starts_program {
-        true => TerminalLines::of(format!("  sandbox  {}", SandboxParts::of_system().words())),
-        false => TerminalLines::default(),
+pub(super) fn sandbox(contest: &Contest, registry: &Registry) -> TerminalLines {
+    match registry.launcher().filter(|_| contest.starts_program) {
+        Some(launcher) => {
+            TerminalLines::of(format!("  sandbox  {}", SandboxParts::of_system(launcher).words()))
+        }
+        None => TerminalLines::default(),
     }
 }
 

@@ -83,7 +83,7 @@ impl PolicyRankArguments {
             if self.markdown {
                 return Ok(terminal::print(&markdown(scored))?);
             }
-            let lines = tell(&done.contest, scored) + contest::sandbox(&done.contest);
+            let lines = tell(&done.contest, scored) + contest::sandbox(&done.contest, &registry);
             contest::print(lines, &done.out)
         })
     }

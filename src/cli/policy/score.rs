@@ -71,7 +71,7 @@ impl PolicyScoreArguments {
             } else {
                 let mut lines = tell(&done.contest, score);
                 lines += told_below("where it loses", &feedback);
-                lines += contest::sandbox(&done.contest);
+                lines += contest::sandbox(&done.contest, &registry);
                 lines += cost(scored, &score.policy)?;
                 contest::print(lines, &done.out)?;
             }

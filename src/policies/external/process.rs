@@ -375,8 +375,8 @@ fn told(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(SIGSYS)) => {
-            "signal 31: it has tried what a sandbox forbids, to write a file, to use the network, or to \
-             start a process"
+            "signal 31: it has tried what a sandbox forbids, such as to write a file or to start a \
+             process"
                 .to_owned()
         }
         (None, Some(SIGXCPU)) => "signal 24: it has used up its processor time".to_owned(),
