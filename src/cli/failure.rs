@@ -56,6 +56,11 @@ impl Failure {
         Self::Input(anyhow::Error::msg(message))
     }
 
+    /// Returns the failure of the machine.
+    pub(super) fn environment(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+        Self::Environment(anyhow::Error::msg(message))
+    }
+
     /// Prints the failure, once, and returns its exit code.
     pub(super) fn report(self) -> ExitCode {
         let code = match &self {

@@ -40,6 +40,7 @@ use super::source;
 use super::{terminal, verdicts};
 use crate::MODEL;
 use crate::expect::VerdictState;
+use crate::external::is_busy;
 use crate::files::{REPORT, SUMMARY};
 use crate::mapred::PolicyProgram;
 use crate::output::OutputError;
@@ -48,7 +49,7 @@ use crate::scenario::{Registry, Warning};
 use crate::study::{
     BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
     RunWarnings, Search, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep,
-    conclude, failed, keep, read_manifest, write_manifest,
+    conclude, failed, is_late, keep, read_manifest, write_manifest,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -417,11 +418,12 @@ impl<'r> StudySession<'r> {
     }
 
     /// Does the missing runs of a study, in a folder where no other process works. Runs that fail
-    /// are noted there.
+    /// are noted there; those that were late are tried again alone before.
     pub(super) fn run_all(&mut self, study: &Study) -> Result<(Plan, StudyManifest), Failure> {
         let done = self.begin(study, true).and_then(|(plan, sheet)| {
             self.say_study(&plan, &sheet)?;
             self.work_alone(&plan)?;
+            self.try_late_again(&plan)?;
             Ok((plan, sheet))
         });
         self.signed(done)
@@ -513,6 +515,29 @@ impl<'r> StudySession<'r> {
         self.work(plan, missing.into_iter().map(|run| Ok(NextRun::Run(run))), left)?;
         // Keep only the notes about runs that failed now: notes about runs that have succeeded
         // since, or that the study no longer has, would mislead `status`.
+        Ok(failed::keep_only(&self.store, &self.failed)?)
+    }
+
+    /// Does those runs again, one at a time, that failed at a limit of time: others at the same time
+    /// may have kept them back. The first run of a cell that is late again speaks for the others.
+    fn try_late_again(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let told = failed::read(&self.store)?;
+        let is_again =
+            |run: &&usize| told.get(&plan.runs[**run].id).is_some_and(|why| is_late(why));
+        let again: Vec<usize> = (0..plan.runs.len()).filter(|run| is_again(&run)).collect();
+        let mut judged = Vec::new();
+        for run in again {
+            let (id, cell) = (&plan.runs[run].id, plan.runs[run].cell);
+            if judged.contains(&cell) {
+                continue;
+            }
+            self.failed.retain(|failed| failed != id);
+            self.work(plan, [Ok(NextRun::Run(run))].into_iter(), 1)?;
+            let why = failed::read(&self.store)?.remove(id);
+            if why.is_some_and(|why| !is_busy(&why)) {
+                judged.push(cell);
+            }
+        }
         Ok(failed::keep_only(&self.store, &self.failed)?)
     }
 

@@ -11,6 +11,7 @@
 mod dialogue;
 mod estimator;
 mod groups;
+mod load;
 mod options;
 mod policy;
 mod process;
@@ -21,6 +22,8 @@ mod words;
 
 pub use estimator::ProgramEstimator;
 pub use groups::end_all;
+pub use load::machine_is_busy;
 pub use options::{ExternalOptions, find, title};
 pub use policy::External;
+pub use process::{BUSY, is_busy, is_limit, without_dialogue};
 pub use sandbox::SandboxOptions;

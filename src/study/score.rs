@@ -24,6 +24,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
 use crate::plan::runs::Plan;
 use crate::run::store::Store;
+use mumakil_policies::external::{is_busy, without_dialogue};
 use mumakil_run::emulation::EmulationError;
 use mumakil_run::output::DecisionCost;
 use mumakil_scenario::Registry;
@@ -40,6 +41,49 @@ pub enum ScoreError {
     /// A baseline or the bound fails, so nothing can be set beside it.
     #[error("{0}")]
     Baseline(String),
+}
+
+/// Whether a policy has a place in the contest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It has a score.
+    Scored,
+    /// The machine was too busy to tell.
+    NotJudged,
+    /// It has broken a rule.
+    Out,
+}
+
+impl Verdict {
+    /// Returns the verdict on a policy, by the reasons why its runs failed.
+    fn of(reasons: &[String]) -> Self {
+        match reasons {
+            [] => Self::Scored,
+            all if all.iter().all(|why| is_busy(why)) => Self::NotJudged,
+            _ => Self::Out,
+        }
+    }
+
+    /// Returns the verdict in words, for a table.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::NotJudged => "not judged",
+            Self::Out => "out",
+        }
+    }
+}
+
+impl PolicyScore {
+    /// Returns whether the policy has a place in the contest.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(&self.disqualified)
+    }
+
+    /// Returns why the policy has no place, as sentences, without what was exchanged with it.
+    pub fn reasons(&self) -> impl Iterator<Item = String> {
+        self.disqualified.iter().map(|why| without_dialogue(why))
+    }
 }
 
 /// A contest whose runs are done, or have failed.
@@ -104,5 +148,32 @@ impl<'c> ScoredContest<'c> {
         let Self { contest, plan, sheet, store, numbers, .. } = self;
         let losses = Losses { contest, plan, sheet, store, numbers, registry };
         Ok(losses.tell(contest.policy(policy))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::slice::from_ref;
+
+    use super::*;
+    use mumakil_policies::external::BUSY;
+
+    #[test]
+    fn a_policy_that_only_a_busy_machine_held_up_is_not_judged() {
+        let late =
+            format!("it did not answer within 30 s: {BUSY}\n  asked    …\n  in `one`, seed 1");
+        assert_eq!(Verdict::of(&[]), Verdict::Scored);
+        assert_eq!(Verdict::of(from_ref(&late)), Verdict::NotJudged);
+        assert_eq!(Verdict::of(&[late, "it ended with exit code 3".to_owned()]), Verdict::Out);
+    }
+
+    #[test]
+    fn a_policy_cannot_excuse_itself_with_a_busy_machine() {
+        for why in [
+            format!("it ended with exit code 1\n  said     mine.py: {BUSY}"),
+            format!("what it says is no answer: unknown variant `{BUSY}`, expected one of `hello`"),
+        ] {
+            assert_eq!(Verdict::of(from_ref(&why)), Verdict::Out, "{why}");
+        }
     }
 }

@@ -194,7 +194,7 @@ fn a_policy_that_knows_the_true_sizes_is_marked_however_deep_it_hides() {
 
 /// A line that goes into the policy's `offer`, another at the top of the file, and what is said of
 /// the cheat.
-const CHEATS: [(&str, &str, &str, &str); 10] = [
+const CHEATS: [(&str, &str, &str, &str); 12] = [
     ("clock", "if time.time_ns() % 2: return", "", "the same run was answered in two ways"),
     ("randomness", "if random.random() < 0.5: return", "", "the same run was answered in two ways"),
     (
@@ -212,7 +212,9 @@ const CHEATS: [(&str, &str, &str, &str); 10] = [
     ("network", "socket.socket()", "", "PermissionError"),
     ("future", "pass", "Policy.wants = ['truth']", "it wants `truth`, how long each task takes"),
     ("ids", "self.jobs = {}; offer.deeds.append({'map': {'job': 99}})", "", "99"),
-    ("late", "time.sleep(9)", "", "it did not answer within"),
+    ("late", "while True: pass", "", "it did not answer within 1 s of processor time"),
+    ("sleeping", "time.sleep(9)", "", "it did not answer within 3 s of real time"),
+    ("memory", "list(range(100_000_000))", "", "MemoryError"),
     ("forks", "os.fork()", "", "it has tried what a sandbox forbids"),
     ("huge", "print('x' * 20_000_000)", "", "it answered with more than 16 MiB"),
 ];
@@ -237,7 +239,11 @@ fn each_cheat_is_told() {
             1,
         );
         room.write("cheat.py", &wrong);
-        let limit = if cheat == "late" { "answer: 1s" } else { "answer: 1min" };
+        let limit = match cheat {
+            "late" => "answer: 1s, wait: 1min",
+            "sleeping" => "answer: 1s, wait: 3s",
+            _ => "answer: 1min, wait: 1min",
+        };
         room.write("limits.yaml", &SUITE.replace("answer: 5s", limit));
         let (code, score) = score(&room, "cheat.py --suite limits.yaml --out cheats");
         let reasons = score["disqualified"].to_string();

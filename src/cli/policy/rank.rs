@@ -12,7 +12,7 @@ use crate::cli::table::{Align, table};
 use crate::cli::terminal;
 use crate::scenario::Registry;
 use crate::shell::quoted;
-use crate::study::{BroughtFiles, Contest, ScoredContest, shown_ratio};
+use crate::study::{BroughtFiles, Contest, ScoredContest, Verdict, shown_ratio};
 
 /// Rank policies: score all of a folder on a suite
 ///
@@ -102,9 +102,9 @@ fn rows(scored: &ScoredContest<'_>) -> Vec<Vec<String>> {
     for score in ranked {
         let mut row = vec![
             score.title(),
-            match score.disqualified.is_empty() {
-                true => ratio(score.total),
-                false => "out".to_owned(),
+            match score.verdict() {
+                Verdict::Scored => ratio(score.total),
+                other => other.words().to_owned(),
             },
         ];
         row.extend(held_back.then(|| ratio(score.held_back)));
@@ -124,9 +124,10 @@ fn tell(contest: &Contest, scored: &ScoredContest<'_>) -> TerminalLines {
         std::iter::once(Align::Left).chain((1..rows[0].len()).map(|_| Align::Right)).collect();
     lines += table(&rows, &align);
     for score in scored.ranked() {
-        for why in &score.disqualified {
+        for why in score.reasons() {
+            let (policy, verdict) = (&score.policy, score.verdict().words());
             let mut words = why.lines();
-            lines.line(format!("  {} is out: {}", score.policy, words.next().unwrap_or_default()));
+            lines.line(format!("  {policy} is {verdict}: {}", words.next().unwrap_or_default()));
             words.for_each(|line| lines.line(format!("    {line}")));
         }
     }

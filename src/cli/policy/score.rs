@@ -10,9 +10,10 @@ use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::table::{Align, table};
 use crate::cli::terminal;
+use crate::external::BUSY;
 use crate::scenario::Registry;
 use crate::shell::quoted;
-use crate::study::{Contest, PolicyScore, ScoredContest, shown_ratio};
+use crate::study::{Contest, PolicyScore, ScoredContest, Verdict, shown_ratio};
 use crate::units::tell::counted;
 
 /// Score a policy of your own, beside others on a suite of scenarios
@@ -32,7 +33,8 @@ Exit codes:
   0  the policy has a score
   1  it is out of the contest, or a run of a baseline failed: why is printed
   2  the suite, the policy or the command line is wrong
-  3  the environment is at fault, such as a full disk, or Mumakil itself")]
+  3  the environment is at fault, such as a full disk or a machine that is too busy to judge the
+     policy, or Mumakil itself")]
 pub(in crate::cli) struct PolicyScoreArguments {
     /// The policy: a script (.py, .jl, .sh) or a program, a file such as mine.yaml with the value of
     /// `scheduler:`, or the name of a policy
@@ -75,12 +77,15 @@ impl PolicyScoreArguments {
                 lines += cost(scored, &score.policy)?;
                 contest::print(lines, &done.out)?;
             }
-            match score.disqualified.len() as u64 {
-                0 => Ok(score.total),
-                ways => Err(Failure::run(format!(
-                    "`{}` is out of the contest, for {}",
-                    score.policy,
-                    counted(ways, "reason")
+            let (policy, reasons) = (&score.policy, score.disqualified.len() as u64);
+            match score.verdict() {
+                Verdict::Scored => Ok(score.total),
+                Verdict::NotJudged => {
+                    Err(Failure::environment(format!("`{policy}` is not judged: {BUSY}")))
+                }
+                Verdict::Out => Err(Failure::run(format!(
+                    "`{policy}` is out of the contest, for {}",
+                    counted(reasons, "reason")
                 ))),
             }
         })
@@ -130,7 +135,11 @@ fn tell(contest: &Contest, score: &PolicyScore) -> TerminalLines {
         let words = score.over_fitting().unwrap_or_default();
         lines.line(format!("  held back {}: {words}", shown_ratio(held_back)));
     }
-    lines + told_below("out of the contest", &score.disqualified)
+    let heading = match score.verdict() {
+        Verdict::NotJudged => "not judged",
+        _ => "out of the contest",
+    };
+    lines + told_below(heading, &score.disqualified)
 }
 
 /// Returns sentences below a heading; nothing without sentences.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::options::ExternalOptions;
-use super::process::Process;
+use super::process::{AnswerLimits, Process};
 use super::protocol::{Hello, VERSION, Want, WireFromPolicy, WireHello, WireToPolicy};
 use mumakil_base::random::{Dice as _, Purpose, stream};
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{ExternalWork, PolicyDialogue, PolicyFailed, RunEndHook, Setting};
 
 /// A program that has begun to answer.
@@ -47,10 +47,11 @@ impl Dialogue {
             })?;
             command = sandbox.around(&command, launcher);
         }
-        let timeout = Duration::from_micros(options.timeout.as_micros());
+        let real = |span: SimSpan| Duration::from_micros(span.as_micros());
+        let limits = AnswerLimits { real: real(options.timeout), processor: None };
         let environment = &options.environment;
         let process =
-            Process::start(&command, setting.folder, environment, timeout, tell, sandbox.is_some())
+            Process::start(&command, setting.folder, environment, limits, tell, sandbox.is_some())
                 .map_err(blame)?;
         let topology = setting.topology;
         let hello = Hello {
@@ -73,6 +74,10 @@ impl Dialogue {
             overhear: setting.overhear.clone(),
         };
         let heard = dialogue.say(&WireToPolicy::Hello(hello)).map_err(blame)?;
+        // The interpreter may start from a cold disk; from here on answers count.
+        if let Some(sandbox) = sandbox {
+            dialogue.process.lock().limit(sandbox.answer.map(real));
+        }
         let WireFromPolicy::Hello(wishes) = heard else {
             let told = dialogue.process.lock().told();
             return Err(blame("it did not answer `hello` with `hello`".to_owned() + &told));

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::groups;
+use super::load::GroupTimes;
 use mumakil_core::mapred::{ExternalWork, PolicyWords};
 
 /// The largest length of an answer, in bytes. One read may exceed it.
@@ -33,6 +34,16 @@ const LINE: u64 = 4 << 10;
 /// The initial size of the buffer for answers, in bytes.
 // A pipe of Linux holds as much.
 const CHUNK: usize = 64 << 10;
+/// How soon a process whose answer is late is looked at; later looks are rarer.
+const LOOK: Duration = Duration::from_millis(100);
+/// The end of an error that is the machine's fault: the process hardly got a processor.
+pub const BUSY: &str = "the machine was busy";
+/// The words of an error about a limit of real time.
+const REAL: &str = "of real time";
+/// The words of an error about a limit of processor time.
+const PROCESSOR: &str = "processor time";
+/// The beginnings of the lines of an error that show what was exchanged.
+const DIALOGUE: [&str; 4] = ["  asked    ", "  answered ", "  and then ", "  heard    "];
 /// How long to wait for the rest of standard error after the end of the process.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -60,6 +71,15 @@ const ENVIRONMENT: [&str; 16] = [
 /// How many processes were started in a sandbox.
 static STARTED: AtomicUsize = AtomicUsize::new(0);
 
+/// How long a process may take for an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AnswerLimits {
+    /// In real time.
+    pub(super) real: Duration,
+    /// In processor time, on a system that tells it; `None` if it is not limited.
+    pub(super) processor: Option<Duration>,
+}
+
 /// A running process that answers questions.
 pub(super) struct Process {
     child: Child,
@@ -71,7 +91,7 @@ pub(super) struct Process {
     buffer: Vec<u8>,
     filled: usize,
     taken: usize,
-    timeout: Duration,
+    limits: AnswerLimits,
     /// How many questions of the run the process has answered, and how long this took.
     pub(super) done: ExternalWork,
     /// The beginnings of the last questions and of their answers.
@@ -87,7 +107,7 @@ impl Process {
         command: &[String],
         folder: &Path,
         environment: &[String],
-        timeout: Duration,
+        limits: AnswerLimits,
         tell: PolicyWords,
         is_boxed: bool,
     ) -> Result<Self, String> {
@@ -146,7 +166,7 @@ impl Process {
             buffer: vec![0; CHUNK],
             filled: 0,
             taken: 0,
-            timeout,
+            limits,
             done: ExternalWork::default(),
             recent: VecDeque::with_capacity(RECENT),
             silent,
@@ -155,11 +175,17 @@ impl Process {
         Ok(process)
     }
 
+    /// Limits the processor time of each answer from now on.
+    pub(super) fn limit(&mut self, processor: Option<Duration>) {
+        self.limits.processor = processor;
+    }
+
     /// Sends a line, which ends with a newline. Returns the answer without its newline, and how
     /// long it took.
     pub(super) fn ask(&mut self, line: &[u8]) -> Result<(&[u8], Duration), String> {
         let asked = now();
-        let deadline = asked + self.timeout;
+        let deadline = asked + self.limits.real;
+        let mut before = None;
         self.say(line, deadline)?;
         // Bytes behind the last answer are the beginning of this one.
         self.buffer.copy_within(self.taken..self.filled, 0);
@@ -183,7 +209,7 @@ impl Process {
                 let words = format!("it answered with more than {} MiB", LONGEST >> 20);
                 return Err(self.tell(words, line));
             }
-            self.wait(deadline, line)?;
+            self.wait(deadline, &mut before, line)?;
             // Double the size, so that a long line is copied only a few times.
             if self.filled == self.buffer.len() {
                 self.buffer.resize(2 * self.filled, 0);
@@ -197,15 +223,43 @@ impl Process {
         }
     }
 
-    /// Waits until the process has written something or closed its output.
-    fn wait(&mut self, deadline: Instant, line: &[u8]) -> Result<(), String> {
-        match ready(PollFd::new(&self.stdout, PollFlags::IN), deadline) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                let words = format!("it did not answer within {}", seconds(self.timeout));
-                Err(self.tell(words, line))
+    /// Waits until the process has written something or closed its output. `before` are its times
+    /// when its answer became late; `None` until then.
+    fn wait(
+        &mut self,
+        deadline: Instant,
+        before: &mut Option<GroupTimes>,
+        line: &[u8],
+    ) -> Result<(), String> {
+        let mut look = LOOK;
+        loop {
+            let next = deadline.min(now() + look);
+            // A look goes through all processes of the system.
+            look = (2 * look).min(10 * LOOK);
+            match ready(PollFd::new(&self.stdout, PollFlags::IN), next) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) => return Err(self.tell(format!("it cannot be heard: {error}"), line)),
             }
-            Err(error) => Err(self.tell(format!("it cannot be heard: {error}"), line)),
+            let times = GroupTimes::of(self.child.id());
+            let spent = times.since(*before.get_or_insert(times));
+            if let Some(most) = self.limits.processor.filter(|most| *most < spent.computed) {
+                let words = format!("it did not answer within {} of {PROCESSOR}", seconds(most));
+                return Err(self.tell(words, line));
+            }
+            if deadline <= now() {
+                return Err(self.tell(self.late("did not answer", spent), line));
+            }
+        }
+    }
+
+    /// Returns the words about a process that did not do something in time.
+    fn late(&self, what: &str, spent: GroupTimes) -> String {
+        let real = self.limits.real;
+        let words = format!("it {what} within {} {REAL}", seconds(real));
+        match real / 2 < spent.waited {
+            true => format!("{words}, and had no processor for most of it: {BUSY}"),
+            false => words,
         }
     }
 
@@ -221,7 +275,7 @@ impl Process {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let waited = ready(PollFd::new(stdin, PollFlags::OUT), deadline);
                     if !waited.unwrap_or(false) {
-                        let words = format!("it did not listen for {}", seconds(self.timeout));
+                        let words = self.late("did not listen", GroupTimes::default());
                         return Err(self.tell(words, line));
                     }
                 }
@@ -233,7 +287,7 @@ impl Process {
 
     /// Sends the last line, and waits for the process to end.
     pub(super) fn end(&mut self, line: &[u8]) -> Result<(), String> {
-        let deadline = now() + self.timeout;
+        let deadline = now() + self.limits.real;
         self.say(line, deadline)?;
         // A policy that does not know the message `end` sees that its input is closed.
         self.stdin = None;
@@ -261,10 +315,8 @@ impl Process {
                 pause(Duration::from_millis(1));
             }
             if deadline <= now() {
-                return Err(format!(
-                    "it did not end within {} when the run was over",
-                    seconds(self.timeout)
-                ));
+                let words = self.late("did not end", GroupTimes::default());
+                return Err(words + " when the run was over");
             }
         }
     }
@@ -379,7 +431,7 @@ fn told(status: ExitStatus) -> String {
              process"
                 .to_owned()
         }
-        (None, Some(SIGXCPU)) => "signal 24: it has used up its processor time".to_owned(),
+        (None, Some(SIGXCPU)) => format!("signal 24: it has used up its {PROCESSOR}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "an unknown end".to_owned(),
     }
@@ -389,6 +441,24 @@ fn told(status: ExitStatus) -> String {
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+/// Returns whether the words of an error may be about a limit of time, which a busy machine may be to
+/// blame for.
+pub fn is_limit(words: &str) -> bool {
+    [REAL, PROCESSOR].iter().any(|limit| words.contains(limit))
+}
+
+/// Returns whether an error is the machine's fault. Only the end of its first line says so: what a
+/// policy has written itself stands elsewhere.
+pub fn is_busy(words: &str) -> bool {
+    words.lines().next().is_some_and(|line| line.ends_with(BUSY))
+}
+
+/// Returns the words of an error without what was exchanged.
+pub fn without_dialogue(words: &str) -> String {
+    let is_dialogue = |line: &&str| DIALOGUE.iter().any(|begin| line.starts_with(begin));
+    words.lines().filter(|line| !is_dialogue(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn seconds(span: Duration) -> String {

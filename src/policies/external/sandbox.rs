@@ -41,12 +41,15 @@ pub struct SandboxOptions {
     pub memory: Bytes,
     /// The processor time that it may use in a run.
     pub processor: SimSpan,
+    /// The processor time that it may use for an answer, as far as the system tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<SimSpan>,
 }
 
 impl Default for SandboxOptions {
     fn default() -> Self {
         // Chosen: many times what a policy needs.
-        Self { memory: Bytes::new(1 << 30), processor: SimSpan::from_secs(60) }
+        Self { memory: Bytes::new(1 << 30), processor: SimSpan::from_secs(60), answer: None }
     }
 }
 

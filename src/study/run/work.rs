@@ -20,6 +20,7 @@ use crate::run::verified;
 use mumakil_base::panics;
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::StopReason;
+use mumakil_policies::external::{self, BUSY, machine_is_busy};
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning, TimesAlone};
 use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
@@ -29,6 +30,9 @@ use mumakil_scenario::{Registry, Scenario};
 // Chosen: each batch costs a file in `claims`, and each of ten machines still gets hundreds of
 // batches.
 const MOST_BATCHES: usize = 4_096;
+
+/// The beginning of the reason of a run that has used up its real time.
+const TIME_LIMIT: &str = "it took as long as --time-limit allows";
 
 /// A part of a study, for one of several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,9 +262,16 @@ fn keep(
             Ok(Err(format!("it stalled after {after}: nothing can move any more")))
         }
         StopReason::TimeLimit => {
-            Ok(Err(format!("it took as long as --time-limit allows, and came to {after}")))
+            let busy = if machine_is_busy() { format!(": {BUSY}") } else { String::new() };
+            Ok(Err(format!("{TIME_LIMIT}, and came to {after}{busy}")))
         }
     }
+}
+
+/// Returns whether a run has failed at a limit of time, by the reason of its failure. The run may be
+/// sound: others at the same time may have kept it back.
+pub fn is_late(why: &str) -> bool {
+    external::is_limit(why) || why.contains(TIME_LIMIT)
 }
 
 /// Returns an error's message, with its causes.

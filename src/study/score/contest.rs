@@ -174,13 +174,14 @@ fn limit_programs(scheduler: &mut Value, suite: &Suite, registry: &Registry) -> 
         return false;
     };
     let limits = &suite.limits;
-    let sandbox = SandboxOptions { memory: limits.memory, processor: limits.processor };
+    let (memory, processor, answer) = (limits.memory, limits.processor, Some(limits.answer));
+    let sandbox = SandboxOptions { memory, processor, answer };
     let yaml = "limits can be written as YAML";
     let programs = registry.programs(&choice);
     for at in &programs {
         let options = at.get_mut(scheduler).and_then(Value::as_mapping_mut);
         let options = options.expect("the program is named there");
-        options.insert("timeout".into(), serde_yaml::to_value(limits.answer).expect(yaml));
+        options.insert("timeout".into(), serde_yaml::to_value(limits.wait).expect(yaml));
         options.insert("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml));
     }
     !programs.is_empty()

@@ -1,8 +1,8 @@
 //! The page of a contest: one score, or a ranking of many.
 
-use crate::score::ScoredContest;
 use crate::score::scores::{PolicyScore, ScenarioScore, geometric};
 use crate::score::suite::SuiteScenario;
+use crate::score::{ScoredContest, Verdict};
 use mumakil_base::units::tell::significant;
 use mumakil_draw::chart::{
     AxisUnit, Caption, ChartAxis, DoubtedValues, Drawing, Heat, Ratio, RatioSeries, Ratios,
@@ -20,10 +20,7 @@ impl ScoredContest<'_> {
         let mut ranked: Vec<&PolicyScore> = self.scores.iter().collect();
         let total = |score: &PolicyScore| score.total.unwrap_or(f64::INFINITY);
         // The sort is stable: equal policies stay in the order in which they were named.
-        ranked.sort_by(|a, b| {
-            let is_out = |score: &PolicyScore| !score.disqualified.is_empty();
-            is_out(a).cmp(&is_out(b)).then(total(a).total_cmp(&total(b)))
-        });
+        ranked.sort_by(|a, b| a.verdict().cmp(&b.verdict()).then(total(a).total_cmp(&total(b))));
         ranked
     }
 
@@ -43,7 +40,7 @@ impl ScoredContest<'_> {
         let many = 1 < ranked.len();
         let mut short = Vec::new();
         for score in &ranked {
-            let told = score.disqualified.iter().map(|why| format!("{}: {why}", score.policy));
+            let told = score.reasons().map(|why| format!("{}: {why}", score.policy));
             let told: Vec<String> = told.collect();
             if !told.is_empty() {
                 short.push(PageBlock::Warnings(told));
@@ -112,9 +109,9 @@ impl ScoredContest<'_> {
         }
         let row = |(place, score): (usize, &&PolicyScore)| {
             let [mean, tail] = self.mean_and_tail(score);
-            let place = match score.disqualified.is_empty() {
-                true => PageCell::number(place as f64 + 1.0, (place + 1).to_string()),
-                false => PageCell::text("out"),
+            let place = match score.verdict() {
+                Verdict::Scored => PageCell::number(place as f64 + 1.0, (place + 1).to_string()),
+                other => PageCell::text(other.words()),
             };
             let mut row = vec![
                 place,
@@ -180,7 +177,7 @@ impl ScoredContest<'_> {
 
     fn winners(&self, ranked: &[&PolicyScore]) -> PageTable {
         let row = |(number, scenario): (usize, &SuiteScenario)| {
-            let sound = ranked.iter().filter(|score| score.disqualified.is_empty());
+            let sound = ranked.iter().filter(|score| score.verdict() == Verdict::Scored);
             let ratios = sound.filter_map(|score| Some((score, score.scenarios[number].ratio?)));
             let best = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
             let name = best.map_or("–", |(score, _)| &score.policy);

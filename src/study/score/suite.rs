@@ -68,8 +68,10 @@ pub(crate) struct Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyLimits {
-    /// The real time that a program may take for an answer.
+    /// The processor time that a program may use for an answer.
     pub answer: SimSpan,
+    /// The real time that a program may take to start, for an answer and to end.
+    pub wait: SimSpan,
     /// The real time that a run may take.
     pub run: SimSpan,
     /// The processor time that a program may use in a run.
@@ -84,6 +86,7 @@ impl Default for PolicyLimits {
     fn default() -> Self {
         Self {
             answer: SimSpan::from_secs(2),
+            wait: SimSpan::from_secs(30),
             run: SimSpan::from_secs(120),
             processor: SimSpan::from_secs(60),
             memory: Bytes::new(1 << 30),
