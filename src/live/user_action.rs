@@ -169,6 +169,11 @@ mod tests {
         // A typing error away from ten jobs: memory would not hold their tasks, and the page would
         // wait for ever.
         let many = "{name: d, maps: 10000000, count: 20, map_time: 1s}";
+        let long = format!("{{name: {}, maps: 1, map_time: 1s}}", "d".repeat(60_000));
+        let long = UserAction::Submit(serde_yaml::from_str(&long).unwrap());
+        let refusal = with(&first, &[(at, long)], &registry);
+        let refusal = refusal.unwrap_err().to_string();
+        assert!(refusal.contains("has 60000 letters, and 1000 are allowed"), "{refusal}");
         for wrong in [
             UserAction::Submit(serde_yaml::from_str(many).unwrap()),
             UserAction::Stop(7),

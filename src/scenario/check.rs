@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::fault::known::FaultContext;
 use crate::workload::ArrivalPace;
 use crate::workload::jobs::{
-    FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, cycle, tasks_of, too_many_tasks,
+    FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, cycle, long_name, tasks_of, too_many_tasks,
 };
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
@@ -708,6 +708,10 @@ fn check_changed_job(
     if let Some(AlteredJob { priority: None, pool: None, .. }) = &later.change {
         let message = "it changes nothing: write `priority: high` or `pool: production`, or both";
         found.value(&format!("{entry}.change"), message);
+    }
+    let pool = later.change.as_ref().and_then(|change| change.pool.as_deref());
+    if let Some(message) = pool.and_then(long_name) {
+        found.value(&format!("{entry}.change.pool"), &message);
     }
     if let Some((key, task)) = later.task()
         && task.map.is_some() == task.reduce.is_some()

@@ -37,6 +37,19 @@ pub(crate) const FEWER_TASKS: &str = "lower `count`, `maps` or `reduces`";
 /// A number of maps or reduces of a job.
 pub type TaskCount = Count<0, 10_000_000>;
 
+/// The most letters in the name of a job, a user, a pool or a class. Chosen: more than any name needs,
+/// but a row of a table with several names stays readable.
+const LONGEST_NAME: usize = 1_000;
+
+/// Returns what is wrong with a name that is too long.
+pub(crate) fn long_name(name: &str) -> Option<String> {
+    let letters = name.chars().count();
+    (LONGEST_NAME < letters).then(|| {
+        let head: String = name.chars().take(20).collect();
+        format!("the name `{head}…` has {letters} letters, and {LONGEST_NAME} are allowed")
+    })
+}
+
 /// How many cores a task asks for.
 pub(super) type TaskCores = Count<0, 1_024>;
 
@@ -394,7 +407,7 @@ impl JobEntry {
     /// the reason concerns the whole entry.
     ///
     /// The rules: a job has `maps` or an `input`. Each map reads at least a byte of the input, if
-    /// there is one. A list of times has one time for each task.
+    /// there is one. A list of times has one time for each task. Names are not endless.
     pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         // The check of the cluster reports a block of 0 bytes: only avoid dividing by zero here.
@@ -429,6 +442,15 @@ impl JobEntry {
                 faults.push(("maps", message.to_owned()));
             }
             _ => {}
+        }
+        let names = [
+            ("name", Some(&self.name)),
+            ("user", Some(&self.user)),
+            ("pool", self.pool.as_ref()),
+            ("class", self.class.as_ref()),
+        ];
+        for (field, name) in names {
+            faults.extend(name.and_then(|name| Some((field, long_name(name)?))));
         }
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
         let lists = [
