@@ -31,6 +31,10 @@ Requires-Python: >=3.10
 Provides-Extra: frames
 Requires-Dist: pandas; extra == "frames"
 Requires-Dist: matplotlib; extra == "frames"
+Provides-Extra: pandas
+Requires-Dist: pandas; extra == "pandas"
+Provides-Extra: polars
+Requires-Dist: polars; extra == "polars"
 Description-Content-Type: text/markdown
 
 {Path("README.md").read_text(encoding="utf-8")}"""

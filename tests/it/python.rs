@@ -106,13 +106,48 @@ fn the_module_runs_scenarios_and_studies() {
     let room = Room::new();
     room.write("small.yaml", SCENARIO);
     room.write("study.yaml", STUDY);
+    run_python(&room, CALLS);
+}
+
+/// Asks for tables and pictures where a finder of modules says that nothing is installed.
+const BARE: &str = r#"
+import importlib.util
+import mumakil
+
+importlib.util.find_spec = lambda name: None
+run = mumakil.run("small.yaml")
+assert run.summary["jobs"] == 2, "a summary needs no package"
+for ask, package in [
+    (lambda: run.jobs, "pandas"),
+    (lambda: mumakil.load_run(run.folder, frames="polars").jobs, "polars"),
+    (lambda: mumakil.gantt(run), "matplotlib"),
+]:
+    try:
+        ask()
+    except ModuleNotFoundError as error:
+        assert str(error).endswith(f"but {package} is not installed: pip install {package}"), error
+    else:
+        raise AssertionError(f"{package} must be asked for")
+"#;
+
+#[test]
+fn a_package_that_is_not_there_is_named_with_the_way_to_install_it() {
+    if !crate::lacks_python() {
+        let room = Room::new();
+        room.write("small.yaml", SCENARIO);
+        run_python(&room, BARE);
+    }
+}
+
+/// Runs a program beside the module `mumakil`, with the command on the path.
+fn run_python(room: &Room, program: &str) {
     room.mumakil("py").assert().success();
     let folder = PathBuf::from(env!("CARGO_BIN_EXE_mumakil"));
     let mut path = folder.parent().unwrap().as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new("python3");
-    command.current_dir(room.path("")).args(["-c", CALLS]).env("PATH", path);
+    command.current_dir(room.path("")).args(["-c", program]).env("PATH", path);
     let temporary = tempfile::tempdir().unwrap();
     command.env("TMPDIR", temporary.path());
     let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();

@@ -263,7 +263,14 @@ def _folder_with(file: str, folder: str | Path) -> Path:
 
 
 def _chosen(frames: Frames | None) -> Frames:
-    return frames or ("pandas" if importlib.util.find_spec("pandas") else "polars")
+    is_polars = importlib.util.find_spec("polars") and not importlib.util.find_spec("pandas")
+    return frames or ("polars" if is_polars else "pandas")
+
+
+def _need(package: str, use: str) -> None:
+    """Raises an error that says what to install if a package is not there."""
+    if importlib.util.find_spec(package) is None:
+        raise ModuleNotFoundError(f"{use}, but {package} is not installed: pip install {package}", name=package)
 
 
 def _json(path: Path | zipfile.Path) -> dict[str, Any]:
@@ -287,6 +294,7 @@ def _study_kind(column: str) -> str | None:
 def _read(path: Path | zipfile.Path, frames: Frames, kind: Callable[[str], str | None]) -> Frame:
     """Reads a table, and turns milliseconds into seconds. `kind` gives the type of a column; if it gives
     none, the cells decide."""
+    _need(frames, "tables become frames of pandas or polars")
     heading = _heading(path)
     kinds = {name: known for name in heading if (known := kind(name))}
     milliseconds = [name for name in heading if name.endswith("_ms")]
@@ -486,6 +494,7 @@ def slowdown(run: Run) -> Figure:
 def gantt(run: Run) -> Figure:
     """Draws what ran where and when: each attempt in its slot, in the colour of its pool, user, job or class;
     killed ones are pale, failed ones black."""
+    _need("matplotlib", "pictures are drawn by matplotlib")
     from matplotlib.collections import PolyCollection
     from matplotlib.patches import Patch
 
@@ -603,6 +612,7 @@ def draw(folder: str | Path, to: str | Path) -> list[Path]:
 
 
 def _figure(title: str, x: str, y: str) -> tuple[Figure, Any]:
+    _need("matplotlib", "pictures are drawn by matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
