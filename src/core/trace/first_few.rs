@@ -27,6 +27,11 @@ impl<T> FirstFew<T> {
         }
     }
 
+    /// Returns a list of what `of` makes of the items.
+    pub fn map<U>(self, of: impl FnMut(T) -> U) -> FirstFew<U> {
+        FirstFew { count: self.count, first: self.first.into_iter().map(of).collect() }
+    }
+
     /// Adds the items of another list.
     pub fn append(&mut self, other: Self) {
         self.count += other.count;

@@ -18,8 +18,20 @@ pub fn is_many(path: &Path) -> bool {
 
 /// Returns the logs of a trace by falling paths: the file itself, or the files in a folder and below
 /// in whose names the id of a job stands.
+///
+/// # Errors
+/// If a folder cannot be read, or if no log is in it.
 pub(super) fn log_files(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
-    if path.is_dir() { log_files_in(path) } else { Ok(vec![path.to_owned()]) }
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let logs = log_files_in(path)?;
+    if logs.is_empty() {
+        let what = format!("no log of a job is in the folder {}", path.display());
+        let hint = "the name of a log has the id of its job, such as `job_201105010000_0001`";
+        return Err(TraceError::Unusable { what, hint: hint.into() });
+    }
+    Ok(logs)
 }
 
 fn log_files_in(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {

@@ -60,6 +60,19 @@ pub trait Record: Sized {
     /// If the record is broken.
     fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault>;
 
+    /// Reads one record as [`Self::parse`] does. With `broken`, parts of the record that are broken are
+    /// added there and left out.
+    ///
+    /// # Errors
+    /// If the record is broken as a whole.
+    fn salvage(
+        record: &[u8],
+        unknown: &mut FirstFew<String>,
+        _broken: Option<&mut FirstFew<RecordFault>>,
+    ) -> Result<Self, RecordFault> {
+        Self::parse(record, unknown)
+    }
+
     /// Returns the id of the job, unique in the trace; `None` if the record is no job.
     fn job(&self) -> Option<&str> {
         None
@@ -189,8 +202,7 @@ impl<T: Record> Records<T> {
             true => log_files(path)?,
             false => vec![path.to_owned()],
         };
-        // Use the folder itself if it has no logs: opening it gives the error.
-        let first = more.pop().unwrap_or_else(|| path.to_owned());
+        let first = more.pop().expect("there is the file, or a log of the folder");
         let mut records = Self::new(TraceText::open(&first)?, strictness);
         records.read_beside(&first)?;
         let whole = (may_be_many && is_many(path)).then(LogHash::default);
@@ -327,7 +339,9 @@ impl<T: Record> Records<T> {
         };
         self.place = place;
         self.record.append(&mut self.beside);
-        let read = match T::parse(&self.record, &mut self.notes.unknown) {
+        let mut broken = FirstFew::default();
+        let parts = (self.strictness == Strictness::Lenient).then_some(&mut broken);
+        let read = match T::salvage(&self.record, &mut self.notes.unknown, parts) {
             Ok(read) => read,
             Err(fault) => {
                 let unframed = fault.unframed;
@@ -341,6 +355,9 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
+        let within =
+            |fault: RecordFault| fault.of(read.job()).within(self.text.path(), place, &self.record);
+        self.notes.skipped.append(broken.map(within));
         // A record that is no job leaves `last` unchanged: the error of a damaged gzip names the
         // last job before the damage.
         self.last = read.job().map(str::to_owned).or(self.last.take());

@@ -22,45 +22,80 @@ use mumakil_core::trace::{FirstFew, RecordFault, clip};
 /// The beginning of the first line of a log.
 pub(super) const HEAD: &str = "Meta VERSION=";
 
-/// Reads the log of a job.
-pub(super) fn parse(text: &[u8], unknown: &mut FirstFew<String>) -> Result<LoggedJob, RecordFault> {
+/// Reads the log of a job. A broken line is added to `broken`; without that, it is an error.
+pub(super) fn parse(
+    text: &[u8],
+    unknown: &mut FirstFew<String>,
+    mut broken: Option<&mut FirstFew<RecordFault>>,
+) -> Result<LoggedJob, RecordFault> {
     let mut log = JobLog::default();
     let mut fields = Vec::new();
     let mut at = 0;
     while let Some(event) = next_event(text, at) {
-        let fault = |what: String| RecordFault::new(what).at(event.at);
         let line = &text[event.at..event.end];
         at = event.next;
-        if line.starts_with(b"<") {
-            log.configure(&text[event.at..]).map_err(fault)?;
-            break;
+        let is_configuration = line.starts_with(b"<");
+        let read = match is_configuration {
+            true => log.configure(&text[event.at..]),
+            false => read_fields(line, &mut fields)
+                .and_then(|kind| tell_event(&mut log, kind, EventFields(&fields), unknown)),
+        };
+        if let Err(what) = read {
+            let fault = RecordFault::new(what).at(event.at);
+            let Some(broken) = &mut broken else { return Err(fault) };
+            broken.add(fault);
+            // A line that is cut off has no end, so it seems to go on into the next ones.
+            at = next_line_of_event(text, event.at).min(event.next);
         }
-        let kind = read_fields(line, &mut fields).map_err(fault)?;
-        let fields = EventFields(&fields);
-        match kind {
-            b"Meta" => {}
-            b"Job" => {
-                tell_job(&mut log.job, fields).map_err(fault)?;
-                let named = fields.text("JOB_PRIORITY");
-                if let Some(named) = named.and_then(|name| priority(&name)) {
-                    log.prioritise(named);
-                }
-            }
-            b"Task" => {
-                let id = fields.text("TASKID").ok_or_else(|| fault("no TASKID".to_owned()))?;
-                tell_task(log.task(&id, task_type(fields)), fields).map_err(fault)?;
-            }
-            b"MapAttempt" | b"ReduceAttempt" => {
-                let ids = fields.text("TASKID").zip(fields.text("TASK_ATTEMPT_ID"));
-                let (task, id) =
-                    ids.ok_or_else(|| fault("no TASKID and TASK_ATTEMPT_ID".to_owned()))?;
-                let attempt = log.attempt(&task, task_type(fields), &id);
-                tell_attempt(attempt, fields).map_err(fault)?;
-            }
-            other => unknown.add(clip(&String::from_utf8_lossy(other))),
+        if is_configuration {
+            break;
         }
     }
     log.into_job()
+}
+
+/// Adds an event to the log.
+fn tell_event(
+    log: &mut JobLog,
+    kind: &[u8],
+    fields: EventFields<'_, '_>,
+    unknown: &mut FirstFew<String>,
+) -> Result<(), String> {
+    match kind {
+        b"Meta" => {}
+        b"Job" => {
+            tell_job(&mut log.job, fields)?;
+            let named = fields.text("JOB_PRIORITY");
+            if let Some(named) = named.and_then(|name| priority(&name)) {
+                log.prioritise(named);
+            }
+        }
+        b"Task" => {
+            let id = fields.text("TASKID").ok_or("no TASKID")?;
+            tell_task(log.task(&id, task_type(fields)), fields)?;
+        }
+        b"MapAttempt" | b"ReduceAttempt" => {
+            let ids = fields.text("TASKID").zip(fields.text("TASK_ATTEMPT_ID"));
+            let (task, id) = ids.ok_or("no TASKID and TASK_ATTEMPT_ID")?;
+            tell_attempt(log.attempt(&task, task_type(fields), &id), fields)?;
+        }
+        other => unknown.add(clip(&String::from_utf8_lossy(other))),
+    }
+    Ok(())
+}
+
+/// The beginnings of lines that tell an event, and of the configuration behind them.
+const EVENTS: [&[u8]; 5] = [b"Job ", b"Task ", b"MapAttempt ", b"ReduceAttempt ", b"<?xml"];
+
+/// Returns where the next line after this place begins that tells an event; the end if none does.
+fn next_line_of_event(text: &[u8], mut at: usize) -> usize {
+    while let Some(end) = memchr(b'\n', &text[at..]) {
+        at += end + 1;
+        if EVENTS.iter().any(|event| text[at..].starts_with(event)) {
+            return at;
+        }
+    }
+    text.len()
 }
 
 /// A line of the log, which may be several lines of the file.
@@ -101,6 +136,10 @@ fn read_fields<'t>(line: &'t [u8], fields: &mut Vec<EventField<'t>>) -> Result<&
     fields.clear();
     let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
     let (kind, mut rest) = line.split_at(end);
+    // A line that is cut off within its first word would swallow the next line without notice.
+    if !kind.iter().all(u8::is_ascii_alphabetic) {
+        return Err(format!("`{}` where a line should begin", shown(kind)));
+    }
     loop {
         rest = rest.trim_ascii_start();
         if rest.is_empty() {
@@ -357,6 +396,64 @@ mod tests {
         let before = hash();
         write("job_1_2_conf.xml", "<configuration> </configuration>");
         assert_ne!(hash(), before);
+    }
+
+    /// Returns the jobs of a lenient pass, and the messages about broken records.
+    fn salvaged(text: &str) -> (Vec<LoggedJob>, Vec<String>) {
+        let text = std::io::Cursor::new(text.to_owned());
+        let mut pass = Records::<LoggedJob>::from_reader("log", text, Strictness::Lenient).unwrap();
+        let jobs = pass.by_ref().map(Result::unwrap).collect();
+        (jobs, pass.notes().skipped.first.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn an_empty_folder_is_said_to_have_no_log() {
+        let folder = tempfile::TempDir::new().unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "none").unwrap();
+        let error = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).err().unwrap();
+        let told = format!("no log of a job is in the folder {}", folder.path().display());
+        assert!(error.to_string().starts_with(&told), "{error}");
+    }
+
+    #[test]
+    fn a_cut_off_line_costs_one_record() {
+        let (line, next) =
+            ("MapAttempt TASK_TYPE=\"MAP\" TASKID=\"task_202601010000_0001_m_000000\"", "\n");
+        let begins: Vec<usize> = LOG.match_indices(line).map(|(at, _)| at).collect();
+        let whole = read(LOG);
+        // The last line of the first map's attempt tells its end.
+        let begin = begins[1];
+        let end = begin + LOG[begin..].find(next).unwrap();
+        let number = LOG[..begin].lines().count() + 1;
+        for left in [5, 30, 60, end - begin - 1] {
+            let log = format!("{}{}", &LOG[..begin + left], &LOG[end..]);
+            assert!(complaint(&log).contains(&format!("log:{number}: ")), "{log}");
+            let (jobs, broken) = salvaged(&log);
+            assert_eq!(broken.len(), 1, "{broken:?}");
+            assert!(
+                broken[0].starts_with(&format!("log:{number}: job \"job_202601010000_0001\": "))
+            );
+            assert_eq!(jobs[1], whole[1]);
+            assert_eq!(jobs[0].map_tasks[1], whole[0].map_tasks[1]);
+            assert_eq!(jobs[0].map_tasks[0].attempts[0].result, None, "its end is lost");
+            assert_eq!(jobs[0].reduce_tasks, whole[0].reduce_tasks);
+        }
+    }
+
+    #[test]
+    fn a_cut_off_line_of_a_newer_log_costs_one_record() {
+        let begin = NEWER.find("{\"type\":\"MAP_ATTEMPT_FINISHED\"").unwrap();
+        let log = format!("{}{}", &NEWER[..begin], &NEWER[begin + 9..]);
+        assert!(complaint(&log).starts_with("log:"));
+        let (jobs, broken) = salvaged(&log);
+        assert_eq!((jobs.len(), broken.len()), (1, 1));
+        assert_eq!(jobs[0].reduce_tasks, read(NEWER)[0].reduce_tasks);
+    }
+
+    #[test]
+    fn a_broken_configuration_costs_only_itself() {
+        let (jobs, broken) = salvaged(&format!("{NEWER}<?xml version=\"1.0\"?><configuration>"));
+        assert_eq!((&jobs, broken.len()), (&read(NEWER), 1), "{broken:?}");
     }
 
     #[test]

@@ -110,8 +110,12 @@ struct ToldCounter {
     value: i64,
 }
 
-/// Reads the log of a job.
-pub(super) fn parse(text: &[u8], unknown: &mut FirstFew<String>) -> Result<LoggedJob, RecordFault> {
+/// Reads the log of a job. A broken line is added to `broken`; without that, it is an error.
+pub(super) fn parse(
+    text: &[u8],
+    unknown: &mut FirstFew<String>,
+    mut broken: Option<&mut FirstFew<RecordFault>>,
+) -> Result<LoggedJob, RecordFault> {
     if text.starts_with(BINARY_HEAD.as_bytes()) {
         return Err(RecordFault::new("a log in Avro's binary form, which is not read").hint(BINARY));
     }
@@ -124,20 +128,36 @@ pub(super) fn parse(text: &[u8], unknown: &mut FirstFew<String>) -> Result<Logge
         if number < 2 || content.is_empty() {
             continue;
         }
-        if content.starts_with(b"<") {
-            let fault = |what| RecordFault::new(what).at(here);
-            log.configure(&text[here..]).map_err(fault)?;
-            break;
+        let is_configuration = content.starts_with(b"<");
+        let read = match is_configuration {
+            true => log.configure(&text[here..]),
+            false => tell_line(&mut log, content, unknown).map_err(|error| error.to_string()),
+        };
+        if let Err(what) = read {
+            let fault = RecordFault::new(clip(&what)).at(here);
+            let Some(broken) = &mut broken else { return Err(fault) };
+            broken.add(fault);
         }
-        let broken = |error: serde_json::Error| RecordFault::new(clip(&error.to_string())).at(here);
-        let JhistLine { kind, event } = serde_json::from_slice(content).map_err(broken)?;
-        let Some(told) = event.values().next() else { continue };
-        let told: ToldEvent = serde_json::from_str(told.get()).map_err(broken)?;
-        if !tell(&mut log, &kind, told) {
-            unknown.add(clip(&kind));
+        if is_configuration {
+            break;
         }
     }
     log.into_job()
+}
+
+/// Adds the event of a line to the log.
+fn tell_line(
+    log: &mut JobLog,
+    line: &[u8],
+    unknown: &mut FirstFew<String>,
+) -> Result<(), serde_json::Error> {
+    let JhistLine { kind, event } = serde_json::from_slice(line)?;
+    if let Some(told) = event.values().next()
+        && !tell(log, &kind, serde_json::from_str(told.get())?)
+    {
+        unknown.add(clip(&kind));
+    }
+    Ok(())
 }
 
 fn time(told: Option<i64>) -> Option<u64> {

@@ -315,10 +315,18 @@ impl Record for LoggedJob {
     const TIME_UNIT: &'static str = "ms";
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
+        Self::salvage(object, unknown, None)
+    }
+
+    fn salvage(
+        object: &[u8],
+        unknown: &mut FirstFew<String>,
+        broken: Option<&mut FirstFew<RecordFault>>,
+    ) -> Result<Self, RecordFault> {
         let mut job: Self = match object {
             [b'{', ..] => json::parse(object, unknown)?,
-            log if log.starts_with(b"Avro") => jhist::parse(log, unknown)?,
-            log => history::parse(log, unknown)?,
+            log if log.starts_with(b"Avro") => jhist::parse(log, unknown, broken)?,
+            log => history::parse(log, unknown, broken)?,
         };
         if job.job_id.is_empty() {
             return Err(RecordFault::new("the object has no jobID"));
