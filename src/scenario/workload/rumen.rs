@@ -8,6 +8,7 @@
 //! order, survey     the order of jobs; what the log tells about its cluster
 //! cluster           the cluster that a log shows, as settings of a scenario
 //! properties        the settings in a job's logged configuration
+//! statistics        the distributions of a job's attempts
 //! source            the jobs of a run: as measured, or as Mumak reads them
 //! format            the jobs of an inspection or a conversion, and jobs written for Rumen
 //! ```
@@ -23,6 +24,7 @@ mod order;
 mod properties;
 mod record;
 pub(crate) mod source;
+mod statistics;
 mod survey;
 mod topology;
 

@@ -291,7 +291,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
     let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
     let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
-    LoggedJob {
+    let mut job = LoggedJob {
         job_id: id.clone(),
         user: Some(entry.user.clone()),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
@@ -314,6 +314,9 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         job_map_mb: memory(entry.map_memory),
         job_reduce_mb: memory(entry.reduce_memory),
         job_properties: properties::of(entry),
+        job_type: Some(record::RumenJobType::Java),
         ..LoggedJob::default()
-    }
+    };
+    job.compute_distributions();
+    job
 }

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node};
 
 use super::attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
 use super::properties::property;
-use super::record::{LoggedJob, LoggedPriority};
+use super::record::{LoggedJob, LoggedPriority, RumenJobType};
 use mumakil_core::trace::RecordFault;
 
 /// A job of which some events have been read.
@@ -106,9 +106,19 @@ impl JobLog {
             return Err(RecordFault::new("the log names no job"));
         }
         let settings = &job.job_properties;
-        let mib = |names| settings_mib(property(settings, names));
-        job.job_map_mb = mib(["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"]);
-        job.job_reduce_mb = mib(["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"]);
+        let mib = |limit, options| {
+            settings_mib(property(settings, limit))
+                .or_else(|| property(settings, options).and_then(heap))
+        };
+        // Rumen heeds the options of the process alone; a limit says it better.
+        job.job_map_mb = mib(
+            ["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"],
+            ["mapred.child.java.opts", "mapreduce.map.java.opts"],
+        );
+        job.job_reduce_mb = mib(
+            ["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"],
+            ["mapred.child.java.opts", "mapreduce.reduce.java.opts"],
+        );
         job.heap_megabytes = settings.get("mapred.child.java.opts").and_then(|text| heap(text));
         if let Some(pool) = pool(&job) {
             job.queue = Some(pool);
@@ -122,6 +132,9 @@ impl JobLog {
             };
             of_kind.push(task);
         }
+        // Rumen takes each job that it reads from a log for one in Java.
+        job.job_type = Some(RumenJobType::Java);
+        job.compute_distributions();
         Ok(job)
     }
 }
