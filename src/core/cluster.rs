@@ -29,4 +29,4 @@ pub use spec::{
     NodeCount, PageCacheSpec, Placement, PodSpec, SlotCount, SwapSpec,
 };
 pub use speeds::Speeds;
-pub use topology::{ReadRates, Topology};
+pub use topology::{DEFAULT_RACK, ReadRates, Topology};

@@ -34,7 +34,7 @@ pub struct Topology {
 
 /// The rack of a host whose rack Hadoop does not know.
 // NetworkTopology.DEFAULT_RACK, without its slash.
-const DEFAULT_RACK: &str = "default-rack";
+pub const DEFAULT_RACK: &str = "default-rack";
 
 /// The racks of hosts that are no nodes, but may hold input.
 #[derive(Clone, Debug, PartialEq)]

@@ -26,7 +26,7 @@ use super::topology::LoggedTopology;
 use crate::preset::HADOOP;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
-use mumakil_core::cluster::without_escapes;
+use mumakil_core::cluster::{DEFAULT_RACK, without_escapes};
 use mumakil_core::mapred::{Hadoop, HadoopLine, Priority, SlotKind};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
 
@@ -255,8 +255,8 @@ const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
 #[derive(Default)]
 struct ClusterSurvey {
     log: LogSurvey,
-    /// Each host's rack, by the host's name.
-    hosts: BTreeMap<String, String>,
+    /// Each host's rack, by the host's name; `None` if the log never tells it.
+    hosts: BTreeMap<String, Option<String>>,
     /// When attempts ran on a host, of maps and of reduces.
     ran: [FxHashMap<String, Vec<AttemptSpan>>; 2],
     inits: Vec<u64>,
@@ -284,20 +284,24 @@ impl ClusterSurvey {
     fn meet_hosts(&mut self, job: &LoggedJob) {
         for task in job.tasks() {
             for attempt in &task.attempts {
-                if let Some([rack, host]) = place_of(attempt) {
+                if let Some((rack, host)) = place_of(attempt) {
                     self.meet_host(rack, host);
                 }
             }
             for location in &task.preferred_locations {
                 let [.., rack, host] = &location.layers[..] else { continue };
-                self.meet_host(without_escapes(rack), without_escapes(host));
+                self.meet_host(Some(without_escapes(rack)), without_escapes(host));
             }
         }
     }
 
-    fn meet_host(&mut self, rack: Cow<'_, str>, host: Cow<'_, str>) {
-        if !self.hosts.contains_key(&*host) {
-            self.hosts.insert(host.into_owned(), rack.into_owned());
+    /// Notes a host. A killed attempt is logged without the rack of its host, so a later mention may
+    /// tell it.
+    fn meet_host(&mut self, rack: Option<Cow<'_, str>>, host: Cow<'_, str>) {
+        match self.hosts.get_mut(&*host) {
+            Some(known) if known.is_none() => *known = rack.map(Cow::into_owned),
+            Some(_) => {}
+            None => drop(self.hosts.insert(host.into_owned(), rack.map(Cow::into_owned))),
         }
     }
 
@@ -312,7 +316,7 @@ impl ClusterSurvey {
             let is_reduce = task.task_type == Some(TaskType::Reduce);
             // Setups and cleanups are left out: they run in slots of either kind.
             for attempt in task.attempts.iter().filter(|_| !task.is_service()) {
-                let Some([_, host]) = place_of(attempt) else { continue };
+                let Some((_, host)) = place_of(attempt) else { continue };
                 let span = attempt.start_time.zip(attempt.finish_time);
                 if let Some((start, end)) = span.filter(|(start, end)| 0 < *start && start < end) {
                     let commits = is_reduce || admitted.reduces.get() == 0;
@@ -362,12 +366,21 @@ impl ClusterSurvey {
         let longest_wait = self.heartbeat(line, &mut found);
         self.times(&mut found);
         let nodes = self.hosts.len();
-        let racks = self.hosts.values().collect::<BTreeSet<_>>().len();
-        let [hosts, in_racks] =
-            [(nodes, "host"), (racks, "rack")].map(|(count, thing)| counted(count as u64, thing));
-        let reason = format!("{hosts} in {in_racks} ran attempts or held input");
+        let racks = self.hosts.values().flatten().collect::<BTreeSet<_>>().len();
+        let lost = self.hosts.values().filter(|rack| rack.is_none()).count();
+        let [hosts, in_racks, lost_hosts] =
+            [(nodes - lost, "host"), (racks, "rack"), (lost, "host")]
+                .map(|(count, thing)| counted(count as u64, thing));
+        let without =
+            if 0 < lost { format!(" and {lost_hosts} without a rack") } else { String::new() };
+        let reason = format!("{hosts} in {in_racks}{without} ran attempts or held input");
+        if 0 < lost {
+            found.missing.push(format!(
+                "the racks of {lost_hosts}: they stand in Hadoop's `{DEFAULT_RACK}` of the topology"
+            ));
+        }
         found.add("cluster.nodes", nodes, InferredBy::AtLeast, reason.clone());
-        found.add("cluster.racks", racks, InferredBy::AtLeast, reason);
+        found.add("cluster.racks", racks.max(1), InferredBy::AtLeast, reason);
         for kind in SlotKind::BOTH {
             self.slots(kind, longest_wait, &mut found);
         }
@@ -572,7 +585,7 @@ impl ClusterSurvey {
         let node = |name: &str| LoggedTopology { name: name.to_owned(), children: Vec::new() };
         let mut racks: BTreeMap<&str, Vec<LoggedTopology>> = BTreeMap::new();
         for (host, rack) in &self.hosts {
-            racks.entry(rack).or_default().push(node(host));
+            racks.entry(rack.as_deref().unwrap_or(DEFAULT_RACK)).or_default().push(node(host));
         }
         let racks = racks
             .into_iter()
@@ -587,12 +600,12 @@ fn plain(line: HadoopLine) -> Hadoop {
     serde_yaml::from_value(preset).expect("a preset has all settings")
 }
 
-/// Returns the rack and the name of an attempt's host; without a rack, Hadoop's default one.
-fn place_of(attempt: &LoggedAttempt) -> Option<[Cow<'_, str>; 2]> {
+/// Returns the rack and the name of an attempt's host, as far as the log tells them.
+fn place_of(attempt: &LoggedAttempt) -> Option<(Option<Cow<'_, str>>, Cow<'_, str>)> {
     let named = attempt.host_name.as_deref().filter(|name| !name.is_empty())?;
     let (path, host) = named.rsplit_once('/').unwrap_or(("", named));
-    let rack = path.rsplit('/').next().filter(|rack| !rack.is_empty()).unwrap_or("default-rack");
-    (!host.is_empty()).then(|| [rack, host].map(without_escapes))
+    let rack = path.rsplit('/').next().filter(|rack| !rack.is_empty());
+    (!host.is_empty()).then(|| (rack.map(without_escapes), without_escapes(host)))
 }
 
 /// Returns the most attempts that held slots at once. An attempt that waits to commit counts as
@@ -744,6 +757,36 @@ mod tests {
             "{missing:?}"
         );
         assert_eq!(cluster_of(&log(&[])).priorities, [], "the first is no change");
+    }
+
+    #[test]
+    fn a_mention_with_a_rack_outranks_one_without() {
+        let host = |name: &str| LoggedJob {
+            map_tasks: vec![super::super::LoggedTask {
+                attempts: vec![LoggedAttempt {
+                    host_name: Some(name.to_owned()),
+                    ..LoggedAttempt::default()
+                }],
+                ..super::super::LoggedTask::default()
+            }],
+            ..LoggedJob::default()
+        };
+        let mut survey = ClusterSurvey::default();
+        for name in ["a", "/r1/a", "a", "/r2/b", "c"] {
+            survey.meet_hosts(&host(name));
+        }
+        let LoggedCluster { topology, settings, missing, .. } = survey.cluster();
+        let mut hosts = topology.hosts();
+        hosts.sort_unstable();
+        let rack = |name: &str| format!("/{name}");
+        assert_eq!(hosts, [(rack("default-rack"), "c"), (rack("r1"), "a"), (rack("r2"), "b")]);
+        let racks = settings.iter().find(|setting| setting.path == "cluster.racks").unwrap();
+        assert_eq!(racks.value, "2");
+        assert!(
+            racks.reason.starts_with("2 hosts in 2 racks and 1 host without a rack"),
+            "{racks:?}"
+        );
+        assert!(missing.iter().any(|what| what.starts_with("the racks of 1 host:")), "{missing:?}");
     }
 
     #[test]
