@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 
 use super::{
     Amounts, ClusterSpec, CountedResources, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId,
-    TrackerId,
+    TrackerId, without_escapes,
 };
 use mumakil_base::units::Rate;
 
@@ -187,7 +187,8 @@ impl Topology {
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
         let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
-        let racks = absent.iter().map(|(rack, host)| ((*host).to_owned(), rack_of(rack)));
+        let racks =
+            absent.iter().map(|(rack, host)| (without_escapes(host).into_owned(), rack_of(rack)));
         let racks: BTreeMap<String, RackId> = racks.collect();
         let default = numbers.iter().position(|rack| rack.trim_start_matches('/') == DEFAULT_RACK);
         let elsewhere = RackId(default.unwrap_or(numbers.len()) as u32);
@@ -196,7 +197,8 @@ impl Topology {
     }
 
     /// Returns a stand-in for a host that is no node: it is in the host's rack and never runs
-    /// anything. `None` if input cannot lie on such hosts.
+    /// anything. The name has no backslashes of Hadoop's history. `None` if input cannot lie on such
+    /// hosts.
     pub fn substitute_for(&self, host: &str) -> Option<TrackerId> {
         let AbsentHosts { racks, elsewhere } = self.absent.as_ref()?;
         // A number above the last node's stands for a rack; `rack` turns it into the rack again.

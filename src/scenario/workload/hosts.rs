@@ -12,8 +12,9 @@ use mumakil_core::trace::{TextPlace, TraceError};
 /// node in turn.
 pub(super) struct Hosts<'a> {
     pub(super) topology: &'a Topology,
-    /// Whether names keep the backslashes of Hadoop's history.
-    is_as_written: bool,
+    /// The nodes by their names; empty if they have no names. Names are compared without the
+    /// backslashes of Hadoop's history, which Mumak keeps: a trace may have lost them on its way.
+    named: FxHashMap<String, TrackerId>,
     met: FxHashMap<String, TrackerId>,
     /// Hosts that are not nodes of the cluster.
     unknown: FxHashSet<String>,
@@ -29,35 +30,25 @@ struct UnknownHost {
 
 impl<'a> Hosts<'a> {
     pub(super) fn new(topology: &'a Topology) -> Self {
+        let names = topology.nodes().filter_map(|(id, _)| Some((topology.names(id)?.1, id)));
         Self {
             topology,
-            is_as_written: false,
+            named: names.map(|(name, id)| (without_escapes(name).into_owned(), id)).collect(),
             met: FxHashMap::default(),
             unknown: FxHashSet::default(),
             first_unknown: None,
         }
     }
 
-    /// Returns a map in which names keep the backslashes of Hadoop's history, as in Mumak.
-    pub(super) fn as_written(topology: &'a Topology) -> Self {
-        Self { is_as_written: true, ..Self::new(topology) }
-    }
-
-    /// Returns the name of a host that is given by its name or its path.
-    fn name<'n>(&self, host: &'n str) -> Cow<'n, str> {
-        let name = host.rsplit('/').next().unwrap_or(host);
-        if self.is_as_written { Cow::Borrowed(name) } else { without_escapes(name) }
-    }
-
     /// Notes a host, given by its name or its path `/rack/host`. `place` is the position of the job
     /// that mentions it.
     pub(super) fn meet(&mut self, host: &str, place: TextPlace, job: &str) {
-        let host = &*self.name(host);
+        let host = &*name_of(host);
         if self.met.contains_key(host) || self.unknown.contains(host) {
             return;
         }
         let node = match self.topology.has_names() {
-            true => self.topology.find(host),
+            true => self.named.get(host).copied(),
             // With more hosts than nodes, several hosts map to one node.
             false => Some(TrackerId(self.met.len() as u32 % self.topology.len())),
         };
@@ -75,13 +66,13 @@ impl<'a> Hosts<'a> {
 
     /// Returns the node of a known host.
     pub(super) fn find(&self, host: &str) -> Option<TrackerId> {
-        self.met.get(&*self.name(host)).copied()
+        self.met.get(&*name_of(host)).copied()
     }
 
     /// Returns the node for input on a host: the node of the host, or else the node that the
     /// topology substitutes for the host.
     pub(super) fn place(&self, host: &str) -> Option<TrackerId> {
-        self.find(host).or_else(|| self.topology.substitute_for(&self.name(host)))
+        self.find(host).or_else(|| self.topology.substitute_for(&name_of(host)))
     }
 
     /// Returns a note about hosts that are not nodes of the cluster: no input lies on them. `None`
@@ -106,5 +97,34 @@ impl<'a> Hosts<'a> {
              first {host:?} in line {}, job {job:?}",
             place.line
         )))
+    }
+}
+
+/// Returns the name of a host that is given by its name or its path.
+fn name_of(host: &str) -> Cow<'_, str> {
+    without_escapes(host.rsplit('/').next().unwrap_or(host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mumakil_core::cluster::ClusterSpec;
+
+    #[test]
+    fn a_trace_without_escapes_fits_a_topology_with_them() {
+        let spec = include_str!("../../../scenarios/clusters/default.yaml");
+        let spec: ClusterSpec = serde_yaml::from_str(spec).unwrap();
+        let host = |rack: &str, name: &'static str| (rack.to_owned(), name);
+        let named = [host("/r\\.1", "a\\.b"), host("/r\\.1", "c\\.d")];
+        let absent = [host("/r\\.2", "10\\.0\\.0\\.1")];
+        let topology = Topology::of_hosts(&spec, &named).with_absent(&named, &absent);
+        let mut hosts = Hosts::new(&topology);
+        for written in ["/r.1/a.b", "c\\.d", "/r.2/10.0.0.1"] {
+            hosts.meet(written, TextPlace::START, "j");
+        }
+        assert_eq!(hosts.find("/r\\.1/a\\.b"), Some(TrackerId(0)));
+        assert_eq!(hosts.find("c.d"), Some(TrackerId(1)));
+        let stand_in = hosts.place("10.0.0.1").unwrap();
+        assert_eq!((topology.rack(stand_in).0, hosts.place("10\\.0\\.0\\.1")), (1, Some(stand_in)));
     }
 }
