@@ -141,7 +141,10 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     };
     if intact("cluster") {
         check_cluster(cluster, workload.has_hosts(), found);
-        check_room(cluster, jobs, found);
+        // Nodes from a file may have memory and cores of their own: then only the run checks them.
+        if !workload.has_hosts() && cluster.topology.is_none() {
+            check_room(cluster, jobs, found);
+        }
         check_writer(scenario, found);
         check_pods(scenario, found);
     }

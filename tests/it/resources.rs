@@ -131,3 +131,39 @@ fn settings_of_jobs_that_have_an_effect_are_not_warned_of() {
         assert_eq!(words.contains("has no effect"), warns, "{words}");
     }
 }
+
+#[test]
+fn nodes_of_the_sls_have_their_own_memory_and_cores() {
+    let room = Room::new();
+    room.write(
+        "nodes.json",
+        r#"{"rack": "r", "nodes": [{"node": "a"}, {}, {"node": "b", "memory-mb": 6144, "vcores": 6,
+            "labels": "x"}]}"#,
+    );
+    room.write(
+        "jobs.json",
+        r#"{"job.id": "j", "job.tasks": [{"container.type": "map", "duration.ms": 60000, "count": 3,
+            "container.memory-mb": 3000, "container.vcores": 3}]}"#,
+    );
+    let scenario = |nodes: &str| {
+        format!(
+            "name: own
+cluster: {{map_slots: 9, cores: 2, memory: 4GB, resources: memory+cores}}
+workload: {{sls: {{file: jobs.json{nodes}}}}}
+record: {{tasks: true}}
+"
+        )
+    };
+    room.write("own.yaml", &scenario(", nodes: nodes.json"));
+    let run = room.mumakil("run own.yaml --verify --out out").assert().success();
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.contains("the labels of 1 node have no effect"), "{told}");
+    let tasks = rows(&room.path("out/tasks.csv"));
+    let maps: Vec<_> = tasks.iter().filter(|row| row["kind"] == "map").collect();
+    assert_eq!(maps.len(), 3);
+    assert!(maps.iter().all(|row| row["node"] == "b"), "no other node has three cores: {maps:?}");
+    room.write("own.yaml", &scenario(""));
+    let run = room.mumakil("run own.yaml --out other").assert().code(2);
+    let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(told.contains("a map of `j` asks for 3000MiB and 3 cores, more than any"), "{told}");
+}

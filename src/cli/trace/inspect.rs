@@ -39,7 +39,11 @@ impl TraceInspectArguments {
                 let lines = told(path, format, &trace, &entries);
                 return Ok(terminal::print(&lines)?);
             }
-            FormatContents::Hosts(read) => racks_and_nodes(&read(path)?),
+            FormatContents::Hosts(read) => {
+                let file = read(path)?;
+                file.notes.iter().for_each(|note| terminal::warn(note));
+                racks_and_nodes(&file)
+            }
             FormatContents::Generator { size, .. } => to_draw(size(path)?),
         };
         let mut lines = TerminalLines::default();
@@ -50,7 +54,7 @@ impl TraceInspectArguments {
 }
 
 fn racks_and_nodes(HostFile { hosts, .. }: &HostFile) -> [String; 2] {
-    let racks: BTreeSet<&str> = hosts.iter().map(|(rack, _)| rack.as_str()).collect();
+    let racks: BTreeSet<&str> = hosts.iter().map(|host| host.rack.as_str()).collect();
     [counted(racks.len() as u64, "rack"), counted(hosts.len() as u64, "node")]
 }
 

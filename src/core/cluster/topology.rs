@@ -8,7 +8,7 @@ use super::{
     Amounts, ClusterSpec, CountedResources, GroupSpec, Node, PerSlot, PodId, PodSpec, RackId,
     TrackerId, without_escapes,
 };
-use mumakil_base::units::Rate;
+use mumakil_base::units::{Bytes, Rate};
 
 /// The nodes of a cluster, by number, and their racks.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,6 +179,13 @@ impl Topology {
                 .collect(),
             ..plain
         }
+    }
+
+    /// Gives a node memory for attempts and cores of its own; `None` leaves those of the scenario.
+    pub fn equip(&mut self, id: TrackerId, memory: Option<Bytes>, cores: Option<u32>) {
+        let node = &mut self.nodes[id.index()];
+        node.memory = memory.unwrap_or(node.memory);
+        node.cores = cores.unwrap_or(node.cores);
     }
 
     /// Lets input lie on hosts that are no nodes. `named` lists the hosts of the cluster with their

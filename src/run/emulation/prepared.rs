@@ -10,14 +10,15 @@ use std::time::Duration;
 use super::{EmulationError, NamedTraceError, kept};
 use crate::record::NodeLabel;
 use mumakil_base::nearest::nearest;
+use mumakil_base::units::tell::counted as counted_of;
 use mumakil_core::cluster::{
-    NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
+    Amounts, NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
 };
 use mumakil_core::mapred::{self, ExpectedJob, JobId};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
-use mumakil_scenario::workload::format::{FormatContents, HostFile, other};
+use mumakil_scenario::workload::format::{FormatContents, HostFile, ListedHost, other};
 use mumakil_scenario::workload::{Formats, Workload, WorkloadSite, WorkloadSpec};
 use mumakil_scenario::{AlteredJob, LaterChange, Registry, Scenario, SchedulerChoice};
 
@@ -37,11 +38,12 @@ pub struct Prepared {
     pub(super) took: Duration,
 }
 
-/// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file.
+/// Returns the nodes of a scenario's cluster, which the scenario describes by numbers or in a file,
+/// and notes about that file.
 pub(super) fn topology(
     scenario: &mut Scenario,
     formats: &Formats,
-) -> Result<Topology, NamedTraceError> {
+) -> Result<(Topology, Vec<String>), NamedTraceError> {
     let Scenario { cluster, hadoop, workload, folder, .. } = scenario;
     // The file is a field of the cluster. Take it out, since the calls below borrow both.
     let mut own = cluster.topology.take();
@@ -49,56 +51,63 @@ pub(super) fn topology(
         Some((source, hosts)) => format!("workload.{source}.{hosts}"),
         None => "cluster.topology".to_owned(),
     };
-    let topology = match workload.hosts_mut().or(own.as_mut()) {
+    let found = match workload.hosts_mut().or(own.as_mut()) {
         Some(file) => {
-            let (hosts, absent) =
+            let NodeFile { hosts, absent, notes } =
                 hosts_of(file, folder, formats, hadoop.behaviour().reads_like_mumak)
                     .map_err(|error| NamedTraceError::new(key, error))?;
             let named = named(&hosts);
-            let topology = Topology::of_hosts(cluster, &named);
-            match absent {
-                Some(absent) => topology.with_absent(&named, &self::named(&absent)),
-                None => topology,
+            let mut topology = Topology::of_hosts(cluster, &named);
+            if let Some(absent) = absent {
+                topology = topology.with_absent(&named, &self::named(&absent));
             }
+            for ListedHost { name, memory, cores, .. } in &hosts {
+                let node = topology.find(name).expect("each host is a node");
+                topology.equip(node, *memory, *cores);
+            }
+            (topology, notes)
         }
-        None => Topology::new(cluster),
+        None => (Topology::new(cluster), Vec::new()),
     };
     // Put the field `topology` back: the scenario is written into the run's folder, and must be whole.
     cluster.topology = own;
-    Ok(topology)
+    Ok(found)
 }
 
-/// Pairs of a rack and a host.
-type RackedHosts = Vec<(String, String)>;
-
-fn named(hosts: &RackedHosts) -> Vec<(String, &str)> {
-    hosts.iter().map(|(rack, host)| (rack.clone(), host.as_str())).collect()
+fn named(hosts: &[ListedHost]) -> Vec<(String, &str)> {
+    hosts.iter().map(|host| (host.rack.clone(), host.name.as_str())).collect()
 }
 
-/// Returns two lists of racks and hosts: the hosts that a file lists, and the hosts that Mumak
-/// leaves out. The second list is `None` unless both the file and the model are Mumak's.
+/// The content of a file with the nodes of a cluster.
+struct NodeFile {
+    hosts: Vec<ListedHost>,
+    /// The hosts that Mumak leaves out; `None` unless both the file and the model are Mumak's.
+    absent: Option<Vec<ListedHost>>,
+    notes: Vec<String>,
+}
+
 fn hosts_of(
     file: &mut TraceFile,
     folder: &Path,
     formats: &Formats,
     is_mumak: bool,
-) -> Result<(RackedHosts, Option<RackedHosts>), TraceError> {
+) -> Result<NodeFile, TraceError> {
     let path = file.find(folder);
     let format = formats.recognise(&path)?;
     let FormatContents::Hosts(read) = format.contents() else {
         return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
     };
-    let HostFile { mut hosts, is_of_mumak, place, sha256 } = read(&path)?;
+    let HostFile { mut hosts, notes, is_of_mumak, place, sha256 } = read(&path)?;
     if !is_mumak {
         // Mumak keeps the escapes of the history, and they decide the order of its nodes.
-        for name in hosts.iter_mut().flat_map(|(rack, host)| [rack, host]) {
+        for name in hosts.iter_mut().flat_map(|host| [&mut host.rack, &mut host.name]) {
             if let Cow::Owned(plain) = without_escapes(name) {
                 *name = plain;
             }
         }
     }
-    let is_left_out = |(_, name): &(String, String)| is_mumak && is_of_mumak && is_address(name);
-    let (absent, hosts): (RackedHosts, RackedHosts) = hosts.into_iter().partition(is_left_out);
+    let (absent, hosts): (Vec<ListedHost>, Vec<ListedHost>) =
+        hosts.into_iter().partition(|host| is_mumak && is_of_mumak && is_address(&host.name));
     if hosts.is_empty() {
         let what = "all machines are called by addresses, and Mumak leaves such out";
         // An empty cluster would let every job wait for ever.
@@ -107,7 +116,7 @@ fn hosts_of(
     // Record the checksum, so that a repetition of the run notices a changed file.
     file.pin(folder, sha256.as_deref())?;
     // Input may lie on hosts that Mumak leaves out, so the racks of these hosts are needed as well.
-    Ok((hosts, (is_mumak && is_of_mumak).then_some(absent)))
+    Ok(NodeFile { hosts, absent: (is_mumak && is_of_mumak).then_some(absent), notes })
 }
 
 /// Returns whether a host is given by its IPv4 address instead of a name; dots may be escaped.
@@ -122,7 +131,8 @@ impl Prepared {
     /// If a file cannot be read, or if its content is wrong.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let begun = kept::now();
-        let topology = Arc::new(topology(&mut scenario, registry.formats())?);
+        let (topology, doubts) = topology(&mut scenario, registry.formats())?;
+        let topology = Arc::new(topology);
         // Take the workload out: `site` borrows the scenario while checksums of files are written
         // into the workload.
         let mut spec = std::mem::take(&mut scenario.workload);
@@ -146,12 +156,11 @@ impl Prepared {
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
-        let (doubts, took) = (Vec::new(), Duration::ZERO);
-        let mut prepared = Self { scenario, topology, workload, doubts, took };
+        let mut prepared = Self { scenario, topology, workload, doubts, took: Duration::ZERO };
         prepared.note_slots();
         // Check this before asking the policy: the policy may rely on slots and jobs.
         prepared.check()?;
-        prepared.doubts = prepared.ask_policy(registry)?;
+        prepared.doubts.extend(prepared.ask_policy(registry)?);
         prepared.doubts.extend(prepared.formulas());
         prepared.note_hosts();
         prepared.took = begun.elapsed();
@@ -189,13 +198,30 @@ impl Prepared {
             let key = key_of(&mut self.scenario.workload.clone());
             return unfit(format!("{key}: the workload has no job to run; name another file"));
         }
-        let slots = self.topology.slots();
+        let (slots, counted) = (self.topology.slots(), self.topology.counted());
+        // Most clusters have a few kinds of nodes, and all of their nodes would take long.
+        let mut rooms: Vec<Amounts> = Vec::new();
+        for (node, _) in self.topology.nodes() {
+            let room = self.topology.amounts(node);
+            if !rooms.contains(&room) {
+                rooms.push(room);
+            }
+        }
         for job in self.workload.arrivals.iter().map(|arrival| &arrival.spec) {
             for (kind, tasks) in [(SlotKind::Map, job.maps), (SlotKind::Reduce, job.reduces)] {
                 // Such a job would never end, and the run would stop only as stalled, hours later.
+                let (word, name) = (kind.word(), &job.name);
                 if 0 < tasks && slots[kind] == 0 {
-                    let (word, name) = (kind.word(), &job.name);
                     return unfit(format!("no node has a {word} slot, but `{name}` has {word}s"));
+                }
+                let asks = job.demand(kind, counted);
+                let fits = counted.are_only_slots() || rooms.iter().any(|room| asks.fit_in(*room));
+                if 0 < tasks && !fits {
+                    let (memory, cores) =
+                        (job.memory[kind], counted_of(job.cores[kind].into(), "core"));
+                    return unfit(format!(
+                        "a {word} of `{name}` asks for {memory} and {cores}, more than any node has"
+                    ));
                 }
             }
         }

@@ -99,11 +99,26 @@ pub struct GeneratorSize {
     pub classes: u64,
 }
 
+/// A host that was read from a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedHost {
+    /// The path of its rack.
+    pub rack: String,
+    /// Its name.
+    pub name: String,
+    /// Its memory for tasks, if the file has it.
+    pub memory: Option<Bytes>,
+    /// Its cores, if the file has them.
+    pub cores: Option<u32>,
+}
+
 /// Racks and hosts that were read from a file.
 #[derive(Clone, Debug)]
 pub struct HostFile {
-    /// Each host as its rack and its name.
-    pub hosts: Vec<(String, String)>,
+    /// The hosts.
+    pub hosts: Vec<ListedHost>,
+    /// Notes about parts of the file that have no effect, each a sentence.
+    pub notes: Vec<String>,
     /// Whether Mumak reads files of this format: it leaves out hosts whose names are addresses.
     pub is_of_mumak: bool,
     /// The position of the last record.

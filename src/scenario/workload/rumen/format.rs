@@ -12,7 +12,8 @@ use super::source::reduce_times;
 use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
-    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, Trace, TraceJob,
+    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, Trace,
+    TraceJob,
 };
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -119,9 +120,14 @@ fn jobs_of(
 fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
     let mut records = Records::<LoggedTopology>::open(path, Strictness::Strict)?;
     let tree = records.only()?;
-    let hosts = tree.hosts().into_iter().map(|(rack, host)| (rack, host.to_owned())).collect();
+    let hosts = tree.hosts().into_iter().map(|(rack, host)| ListedHost {
+        rack,
+        name: host.to_owned(),
+        ..ListedHost::default()
+    });
     let (place, sha256) = (records.place(), records.sha256().map(str::to_owned));
-    Ok(HostFile { hosts, is_of_mumak: true, place, sha256 })
+    let (hosts, notes) = (hosts.collect(), Vec::new());
+    Ok(HostFile { hosts, notes, is_of_mumak: true, place, sha256 })
 }
 
 impl ForeignJob for LoggedJob {

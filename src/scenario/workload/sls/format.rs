@@ -11,6 +11,7 @@ use crate::workload::format::{
 };
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::{JobEntry, TaskCores};
+use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::Topology;
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, json};
@@ -82,13 +83,20 @@ impl Format for SlsSynth {
     }
 }
 
+/// Returns a note about nodes or jobs with labels, which have no effect; `None` without such.
+pub(super) fn without_labels(count: u64, thing: &str) -> Option<String> {
+    let things = counted(count, thing);
+    (0 < count).then(|| format!("the labels of {things} have no effect: any node runs any task"))
+}
+
 fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
     let mut records = Records::<SlsRack>::open(path, Strictness::Strict)?;
     let racks: Vec<SlsRack> = records.by_ref().collect::<Result<_, _>>()?;
-    let hosts = SlsRack::hosts(&racks).map_err(|what| records.unusable(None, what))?;
-    let hosts = hosts.into_iter().map(|(rack, host)| (rack, host.to_owned())).collect();
+    let labelled = racks.iter().flat_map(|rack| &rack.nodes).filter(|node| node.labels.is_some());
+    let notes = without_labels(labelled.count() as u64, "node").into_iter().collect();
+    let hosts = SlsRack::hosts(racks).map_err(|what| records.unusable(None, what))?;
     let (place, sha256) = (records.place(), records.sha256().map(str::to_owned));
-    Ok(HostFile { hosts, is_of_mumak: false, place, sha256 })
+    Ok(HostFile { hosts, notes, is_of_mumak: false, place, sha256 })
 }
 
 fn size(path: &Path) -> Result<GeneratorSize, TraceError> {
@@ -126,7 +134,14 @@ impl ForeignJob for SlsJob {
     }
 
     fn lost_in_list(&self) -> Option<&'static str> {
-        self.tasks.iter().any(|task| task.host.is_some()).then_some("hosts")
+        let hosts = self.tasks.iter().any(|task| task.host.is_some());
+        let delays = self.tasks.iter().any(|task| task.is_delayed());
+        match (hosts, delays) {
+            (true, true) => Some("hosts and delays of requests"),
+            (true, false) => Some("hosts"),
+            (false, true) => Some("delays of requests"),
+            (false, false) => None,
+        }
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {

@@ -253,17 +253,17 @@ fn pick<'a, T>(all: &'a [T], weight: fn(&T) -> f64, rng: &mut ChaCha8Rng) -> Opt
     can.then(|| &all[random::pick(all.iter().map(weight), rng)])
 }
 
-/// Draws a time: first an interval between two samples, by their weights, and then a time in the
-/// interval. If there is only one sample, returns its time; `None` if there is none.
+/// Draws a time: first a sample, by their weights, and then a time from that of the sample to that
+/// of the next. The last sample has its own time alone. `None` if no sample has a weight.
 fn instant(samples: &[TimeSample], rng: &mut ChaCha8Rng) -> Option<SimSpan> {
-    // The weights belong to intervals between two samples; with one sample there is no interval.
+    // A single sample needs no weight.
     if let [only] = samples {
         return Some(SimSpan::from_secs(only.time.into()));
     }
-    let pieces: Vec<(f64, [u32; 2])> =
-        samples.windows(2).map(|pair| (pair[0].weight.0, [pair[0].time, pair[1].time])).collect();
-    let (_, [from, to]) = pick(&pieces, |piece| piece.0, rng)?;
-    let (from, to) = (f64::from(*from), f64::from(*to));
+    let ends = samples.iter().skip(1).chain(samples.last());
+    let pieces: Vec<(&TimeSample, &TimeSample)> = samples.iter().zip(ends).collect();
+    let (from, to) = pick(&pieces, |(from, _)| from.weight.0, rng)?;
+    let (from, to) = (f64::from(from.time), f64::from(to.time));
     Some(SimSpan::from_f64((from + (to - from) * rng.random::<f64>()) * 1e6))
 }
 
@@ -279,10 +279,7 @@ fn sample(sample: &SynthSample, rng: &mut ChaCha8Rng) -> Result<f64, String> {
             let mean = Factor::new(*mean).ok_or_else(|| format!("a mean of {mean}"))?;
             log_normal(mean, *deviation / mean.get()).sample(rng).get()
         }
-        SynthSample::OneOf(values) => {
-            let (value, _) = pick(values, |(_, weight)| *weight, rng).ok_or("no value")?;
-            value.parse().map_err(|_| format!("`{value}` is not a number"))?
-        }
+        SynthSample::OneOf(values) => pick(values, |(_, weight)| *weight, rng).ok_or("no value")?.0,
     };
     Ok(value.max(0.0))
 }
@@ -308,5 +305,26 @@ fn log_normal<T: Quantity>(mean: T, cv: f64) -> Dist<T> {
     match Factor::new(cv) {
         Some(cv) if cv != Factor::of(0.0) => Dist::Drawn(Shape::LogNormal { mean, cv }),
         _ => Dist::Constant(mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::sls::SynthAmount;
+
+    #[test]
+    fn the_weight_of_the_last_time_is_that_of_the_time_itself() {
+        let sample = |(time, weight)| TimeSample { time, weight: SynthAmount(weight) };
+        let samples = [(0, 1.0), (30, 0.0), (60, 2.0), (90, 1.0)].map(sample);
+        let mut rng = stream(7, Purpose::Workload, 1);
+        let mut counts = [0; 4];
+        for _ in 0..1_000 {
+            let at = instant(&samples, &mut rng).unwrap().as_secs_f64();
+            counts[(at / 30.0).floor() as usize] += 1;
+            assert!(at <= 90.0);
+        }
+        assert_eq!(counts[1], 0);
+        assert!((200..300).contains(&counts[0]) && (200..300).contains(&counts[3]), "{counts:?}");
     }
 }

@@ -8,7 +8,8 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::units::SimSpan;
+use crate::workload::format::ListedHost;
+use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::json::{self, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
 
@@ -113,8 +114,9 @@ pub struct SlsRack {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlsNode {
     /// The name.
-    pub node: String,
-    /// The memory of the node, in megabytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The memory of the node for tasks, in megabytes.
     #[serde(rename = "memory-mb", skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
     /// The cores of the node.
@@ -126,6 +128,11 @@ pub struct SlsNode {
 }
 
 impl SlsTask {
+    /// Returns whether the task asks for its container later than its job begins.
+    pub(super) fn is_delayed(&self) -> bool {
+        self.request_delay_ms.is_some_and(|delay| 0 < delay)
+    }
+
     /// Returns how long the task runs; `None` if that is unknown or below zero.
     pub(crate) fn duration(&self) -> Option<SimSpan> {
         let lived = || u64::try_from(self.end_ms?.saturating_sub(self.start_ms?)).ok();
@@ -134,15 +141,25 @@ impl SlsTask {
 }
 
 impl SlsRack {
-    /// Returns the nodes of racks: for each the name of its rack, and its own name.
+    /// Returns the nodes of racks. Nodes without a name, which the SLS takes for nodes as well, are
+    /// numbered.
     ///
     /// # Errors
     /// If there are no nodes, or two with the same name.
-    pub fn hosts(racks: &[Self]) -> Result<Vec<(String, &str)>, String> {
-        let named = racks.iter().flat_map(|rack| rack.nodes.iter().map(move |node| (rack, node)));
-        let hosts: Vec<(String, &str)> =
-            named.map(|(rack, node)| (rack.rack.clone(), node.node.as_str())).collect();
-        let mut names: Vec<&str> = hosts.iter().map(|(_, name)| *name).collect();
+    pub fn hosts(racks: Vec<Self>) -> Result<Vec<ListedHost>, String> {
+        let (mut hosts, mut unnamed) = (Vec::new(), 0);
+        for Self { rack, nodes } in racks {
+            for SlsNode { node, memory_mb, vcores, .. } in nodes {
+                unnamed += u32::from(node.is_none());
+                hosts.push(ListedHost {
+                    rack: rack.clone(),
+                    name: node.unwrap_or_else(|| format!("unnamed-{unnamed}")),
+                    memory: memory_mb.map(|mb| Bytes::from_mib(mb.min(1 << 40))),
+                    cores: vcores,
+                });
+            }
+        }
+        let mut names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             _ if names.is_empty() => Err("there are no nodes".to_owned()),
@@ -298,9 +315,17 @@ mod tests {
             assert_eq!(read::<SlsJob>(text).unwrap_err(), message);
         }
         assert_eq!(
-            read::<SlsRack>(r#"{"rack": "r", "nodes": [{}]}"#).unwrap_err(),
-            "t:1: nodes[0]: missing field `node` (byte 26)"
+            read::<SlsRack>(r#"{"nodes": [{}]}"#).unwrap_err(),
+            "t:1: missing field `rack` (byte 15)"
         );
+    }
+
+    #[test]
+    fn an_empty_node_is_a_node() {
+        let racks = r#"{"rack": "r", "nodes": [{}, {"node": "a"}]} {"rack": "s", "nodes": [{}]}"#;
+        let hosts = SlsRack::hosts(read(racks).unwrap()).unwrap();
+        let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+        assert_eq!(names, ["unnamed-1", "a", "unnamed-2"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::format::{SlsJobs, SlsSynth};
+use super::format::{SlsJobs, SlsSynth, without_labels};
 use super::jobs::{entry, generated};
 use super::record::SlsJob;
 use crate::workload::format::{Format, other};
@@ -18,6 +18,7 @@ use crate::workload::hosts::Hosts;
 use crate::workload::shared::TakenNames;
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
+use mumakil_base::units::tell::counted;
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
 
 /// Jobs of YARN's Scheduler Load Simulator. `hadoop: {slow_start: 1}` is its own rule for reduces.
@@ -76,7 +77,7 @@ impl Sls {
         let mut names = TakenNames::default();
         // A job without an id is named by its position among the usable records, as in an
         // inspection of the file.
-        let mut number = 0;
+        let (mut number, mut labelled, mut delayed) = (0, 0, 0);
         while let Some(job) = records.next().transpose()? {
             number += 1;
             // An object with `num.nodes` describes the cluster and is no job.
@@ -89,7 +90,11 @@ impl Sls {
                 .and_then(|entry| entry.iter().try_for_each(|e| names.take(e)).map(|()| entry))
             {
                 Ok(None) => found.left_out += 1,
-                Ok(Some(entry)) => found.jobs.push(entry),
+                Ok(Some(entry)) => {
+                    labelled += u64::from(job.label_expression.is_some());
+                    delayed += job.tasks.iter().filter(|task| task.is_delayed()).count() as u64;
+                    found.jobs.push(entry);
+                }
                 Err(_) if self.lenient => {
                     found.broken += 1;
                     number -= 1;
@@ -99,6 +104,14 @@ impl Sls {
         }
         found.broken += records.notes().skipped.count;
         found.notes.extend(hosts.unknown(path)?);
+        found.notes.extend(without_labels(labelled, "job"));
+        if 0 < delayed {
+            let containers = counted(delayed, "container");
+            found.notes.push(format!(
+                "`container.request.delay` of {containers} has no effect: all tasks of a job ask \
+                 for a node as soon as the job runs"
+            ));
+        }
         self.file.pin(site.folder, records.sha256())?;
         Ok(found)
     }
@@ -148,6 +161,17 @@ mod tests {
         assert_eq!(job.reduce_time, Some(TaskTimes::Each([SimSpan::from_millis(9); 2].into())));
         assert_eq!(*job.splits.as_ref().unwrap()[0].holders, [TrackerId(0)]);
         assert_eq!(job.reduce_memory, Bytes::from_mib(512));
+    }
+
+    #[test]
+    fn labels_and_delays_are_said_to_have_no_effect() {
+        let text = r#"{"job.id": "a", "job.label.expression": "x", "job.tasks": [
+            {"duration.ms": 1, "container.request.delay": 1000},
+            {"duration.ms": 1, "container.request.delay": 0}]}"#;
+        let notes = read(text, "").unwrap().notes;
+        let [labels, delays] = &notes[..] else { panic!("{notes:?}") };
+        assert!(labels.starts_with("the labels of 1 job have no effect"), "{labels}");
+        assert!(delays.starts_with("`container.request.delay` of 1 container has"), "{delays}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! the two forms. Times are seconds, memory is megabytes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -50,6 +51,7 @@ pub struct SynthWorkload {
 }
 
 /// A piece of the distribution of submission times: from this sample's time to the next sample's.
+/// The last piece is its time alone.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct TimeSample {
     /// The start of the piece, in seconds.
@@ -146,7 +148,7 @@ pub enum SynthSample {
         deviation: f64,
     },
     /// One of these values, each with its weight.
-    OneOf(Vec<(String, f64)>),
+    OneOf(Vec<(f64, f64)>),
 }
 
 /// The shape of a distribution.
@@ -166,7 +168,7 @@ impl<'de> Deserialize<'de> for SynthSample {
             val: Option<f64>,
             std: Option<f64>,
             dist: Option<SynthDist>,
-            discrete: Option<Vec<String>>,
+            discrete: Option<Vec<SynthValue>>,
             weights: Option<Vec<f64>>,
         }
         let Attributes { val, std, dist, discrete, weights } = Attributes::deserialize(from)?;
@@ -179,7 +181,8 @@ impl<'de> Deserialize<'de> for SynthSample {
             (None, None, None, Some(values), weights) => {
                 let weights = weights.unwrap_or_else(|| vec![1.0; values.len()]);
                 if values.len() == weights.len() {
-                    Ok(Self::OneOf(values.into_iter().zip(weights).collect()))
+                    let values = values.into_iter().map(|SynthValue(value)| value);
+                    Ok(Self::OneOf(values.zip(weights).collect()))
                 } else {
                     let [values, weights] = [values.len(), weights.len()];
                     Err(de::Error::custom(format!("{values} values and {weights} weights")))
@@ -187,6 +190,37 @@ impl<'de> Deserialize<'de> for SynthSample {
             }
             _ => Err(de::Error::custom("expected `val`, `val` with `std`, or `discrete`")),
         }
+    }
+}
+
+/// One of several values: a number, or a text with a number.
+struct SynthValue(f64);
+
+impl<'de> Deserialize<'de> for SynthValue {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ValueVisitor;
+        impl de::Visitor<'_> for ValueVisitor {
+            type Value = SynthValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, or a text with one")
+            }
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<SynthValue, E> {
+                Ok(SynthValue(number))
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<SynthValue, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<SynthValue, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<SynthValue, E> {
+                let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+                number
+                    .map(SynthValue)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        from.deserialize_any(ValueVisitor)
     }
 }
 
@@ -267,8 +301,22 @@ mod tests {
             SynthSample::Drawn { dist: SynthDist::Normal, mean: 10.0, deviation: 2.0 }
         );
         assert_eq!(maps.max_memory, SynthSample::Constant(1_024.0));
-        let one_of = vec![("1".to_owned(), 0.5), ("2".to_owned(), 0.5)];
-        assert_eq!(reduces.count, SynthSample::OneOf(one_of));
+        assert_eq!(reduces.count, SynthSample::OneOf(vec![(1.0, 0.5), (2.0, 0.5)]));
+    }
+
+    #[test]
+    fn values_are_numbers_or_texts_with_numbers() {
+        let count = |values: &str| {
+            let text = NEWER.replacen(r#"["1", "2"]"#, values, 1);
+            assert_ne!(text, NEWER);
+            let classes = read(&text)?.workloads.remove(0).job_classes;
+            Ok::<_, String>(classes[0].tasks.as_ref().unwrap()[1].count.clone())
+        };
+        let one_of = SynthSample::OneOf(vec![(2.0, 0.5), (4.5, 0.5)]);
+        assert_eq!(count("[2, 4.5]"), Ok(one_of.clone()));
+        assert_eq!(count(r#"["2", 4.5]"#), Ok(one_of));
+        let error = count(r#"["2", "few"]"#).unwrap_err();
+        assert!(error.contains("text \"few\", expected a number, or a text with one"), "{error}");
     }
 
     #[test]
