@@ -390,8 +390,8 @@ mod tests {
         }
         fn contents(&self) -> FormatContents {
             FormatContents::List {
-                read: |_, path, _, _| Err(other(path, &Self, "a list that can be read")),
-                write: |jobs, to| jobs.iter().try_for_each(|job| writeln!(to, "{}", job.name)),
+                read: |_, path, _, _, _| Err(other(path, &Self, "a list that can be read")),
+                write: |jobs, to| jobs.listed().try_for_each(|job| writeln!(to, "{}", job.name)),
             }
         }
         fn target(&self) -> Option<ConversionTarget> {

@@ -70,6 +70,29 @@ fn told_left(state: &ProgressState, to: &mut dyn fmt::Write) {
     }
 }
 
+/// Counts the jobs of a trace as they are read; without a terminal it prints nothing.
+#[derive(Debug)]
+pub(super) struct JobCount(ProgressBar);
+
+impl JobCount {
+    /// Returns a count that begins at zero.
+    pub(super) fn new() -> Self {
+        let style = ProgressStyle::with_template("{human_pos} jobs read");
+        Self(ProgressBar::no_length().with_style(style.expect("the template is right")))
+    }
+
+    /// Counts a job.
+    pub(super) fn tick(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for JobCount {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A bar for the runs of a study, with the names of the runs in progress.
 #[derive(Debug)]
 pub(super) struct StudyBar {

@@ -16,12 +16,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::failure::Failure;
+use super::progress::JobCount;
 use super::{file, terminal};
-use crate::trace::{Records, Strictness};
+use crate::trace::{Records, Strictness, TraceError};
 use crate::units::Bytes;
 use crate::units::tell::counted;
 use crate::workload::Formats;
-use crate::workload::format::{Format, Trace};
+use crate::workload::format::{Format, SeeJob, Trace};
 use crate::workload::list::MappedColumn;
 
 mod cluster;
@@ -107,23 +108,37 @@ impl TraceInput {
 
     /// Reads the file in this format; warns about records that were left out.
     fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
-        let strictness = Strictness::of(self.lenient);
-        let trace = Trace::read_as(format, &self.file, self.block, strictness)?;
+        Ok(Trace::collected(|see| self.pass(format, &[], see))?)
+    }
+
+    /// Reads the file in this format and gives each job to `see`, as [`Self::read`]. In a table, the
+    /// columns may have other names than the fields that they hold.
+    fn pass(
+        &self,
+        format: &'static dyn Format,
+        columns: &[MappedColumn],
+        see: &mut SeeJob<'_>,
+    ) -> Result<Trace, TraceError> {
+        let (file, block, how) = (&self.file, self.block, self.strictness());
+        let count = JobCount::new();
+        let see: &mut SeeJob<'_> = &mut |job| {
+            count.tick();
+            see(job);
+        };
+        let trace = if columns.is_empty() {
+            Trace::pass(format, file, block, how, see)?
+        } else {
+            let rows = Records::open(file, how)?;
+            Trace::of_mapped_table(format, rows, columns, file, block, how, see)?
+        };
+        // The count must be gone before a warning is written.
+        drop(count);
         self.warn_of(&trace);
         Ok(trace)
     }
 
-    /// Reads a table whose columns have other names, as [`Self::read`].
-    fn mapped(
-        &self,
-        format: &'static dyn Format,
-        columns: &[MappedColumn],
-    ) -> Result<Trace, Failure> {
-        let (file, block, how) = (&self.file, self.block, Strictness::of(self.lenient));
-        let rows = Records::open(file, how)?;
-        let trace = Trace::of_mapped_table(format, rows, columns, file, block, how)?;
-        self.warn_of(&trace);
-        Ok(trace)
+    fn strictness(&self) -> Strictness {
+        Strictness::of(self.lenient)
     }
 
     fn warn_of(&self, trace: &Trace) {
@@ -150,32 +165,36 @@ struct TraceOutput {
 }
 
 impl TraceOutput {
-    /// Writes a trace.
-    fn write(&self, trace: &Trace) -> Result<(), Failure> {
+    /// Writes the output by a function.
+    fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         if self.out == Path::new("-") {
-            return Ok(terminal::print_written(|to| trace.write_to(to))?);
+            return Ok(terminal::print_written(write)?);
         }
         // Write to a device or pipe directly; only a file is written hidden and then renamed.
         let is_stream = fs::metadata(&self.out).is_ok_and(|at| !at.is_file() && !at.is_dir());
         if is_stream {
             let stream = OpenOptions::new().write(true).open(&self.out);
             return stream
-                .and_then(|to| self.fill(trace, to))
+                .and_then(|to| self.fill(write, to))
                 .map_err(|error| file::cannot(&self.out, error));
         }
-        file::write(&self.out, self.force, |to| self.fill(trace, to))
+        file::write(&self.out, self.force, |to| self.fill(write, to))
     }
 
-    /// Writes a trace into an open file or stream.
-    fn fill(&self, trace: &Trace, to: impl Write) -> io::Result<()> {
+    /// Writes the output into an open file or stream.
+    fn fill(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        to: impl Write,
+    ) -> io::Result<()> {
         let mut to = BufWriter::new(to);
         if self.out.extension().is_some_and(|ending| ending == "gz") {
             let mut gzip = GzEncoder::new(&mut to, Compression::default());
-            trace.write_to(&mut gzip)?;
+            write(&mut gzip)?;
             // Finish the stream here: dropping it would hide an error in writing the last bytes.
             gzip.finish()?;
         } else {
-            trace.write_to(&mut to)?;
+            write(&mut to)?;
         }
         to.flush()
     }

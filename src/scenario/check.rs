@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::fault::known::FaultContext;
 use crate::workload::ArrivalPace;
 use crate::workload::jobs::{
-    FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, cycle, long_name, tasks_of, too_many_tasks,
+    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, cycle, long_name, tasks_of, too_many_tasks,
 };
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use crate::workload::source::Source;
@@ -440,14 +440,8 @@ fn at(job: usize, field: &str) -> String {
 /// jobs by name.
 fn check_names(jobs: &[JobEntry], found: &mut Checked) {
     let total: u64 = jobs.iter().map(|job| u64::from(job.count.get())).sum();
-    let micros = |span: SimSpan| u128::from(span.as_micros());
-    // The worst case: all jobs one after another, as a chain of `after`. The sum needs 128 bits:
-    // the gaps between a million copies alone can exceed 64 bits of microseconds.
-    let latest: u128 = jobs
-        .iter()
-        .map(|job| micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1))
-        .sum();
-    if latest > LATEST {
+    let latest = jobs.iter().fold(LatestSubmission::default(), LatestSubmission::with);
+    if latest.is_too_late() {
         let message = "in a chain, the jobs would take over 100,000 years to submit";
         found.value("workload.jobs", message);
     }

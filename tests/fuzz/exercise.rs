@@ -14,12 +14,13 @@ use mumakil::expect::{Expr, Space};
 use mumakil::mapred::ProgramPermit;
 use mumakil::scenario::{self, Draft, Registry, Starter};
 use mumakil::study::{Plan, Study};
-use mumakil::trace::{Record, Records, Strictness};
+use mumakil::trace::{Record, Records, Strictness, TraceError};
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::Formats;
+use mumakil::workload::exchange::{PackedJobs, check_listed, convert};
 use mumakil::workload::format::{ForeignJob, FormatContents, Trace};
 use mumakil::workload::list;
-use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
+use mumakil::workload::rumen::{LogReading, LoggedJob, LoggedTopology};
 use mumakil::workload::sls::{SlsJob, SlsRack, Synth};
 use mumakil::workload::swim::SwimJob;
 
@@ -51,11 +52,11 @@ pub(crate) fn list(bytes: &[u8]) {
     let format = |key: &str| Formats::builtin().written_as(key).expect("a format of our own");
     let table = |bytes: &[u8], how| {
         let rows = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::of_table(format("csv"), rows, path, block, how)
+        Trace::collected(|see| Trace::of_table(format("csv"), rows, path, block, how, see))
     };
     let yaml = |bytes: &[u8], how| {
         let entries = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::of_yaml(format("yaml"), entries, path, block, how)
+        Trace::collected(|see| Trace::of_yaml(format("yaml"), entries, path, block, how, see))
     };
     for read in [table(bytes, lenient), yaml(bytes, lenient)] {
         let jobs = match read {
@@ -66,10 +67,12 @@ pub(crate) fn list(bytes: &[u8]) {
             }
         };
         let mut written = Vec::new();
-        list::write_table(&jobs, &mut written).expect("memory can be written");
+        list::write_table(&PackedJobs::of(&jobs, block), &mut written)
+            .expect("memory can be written");
         assert_eq!(table(&written, Strictness::Strict).expect("a table").into_own(), jobs);
         let mut written = Vec::new();
-        list::write_yaml(&jobs, &mut written).expect("memory can be written");
+        list::write_yaml(&PackedJobs::of(&jobs, block), &mut written)
+            .expect("memory can be written");
         assert_eq!(yaml(&written, Strictness::Strict).expect("a list").into_own(), jobs);
     }
 }
@@ -95,11 +98,66 @@ pub(crate) fn batch(bytes: &[u8]) {
     }
     let jobs = jobs.into_own();
     let mut written = Vec::new();
-    list::write_table(&jobs, &mut written).expect("memory can be written");
+    list::write_table(&PackedJobs::of(&jobs, block), &mut written).expect("memory can be written");
     let csv = formats.written_as("csv").expect("a format of our own");
     let how = Strictness::Strict;
     let rows = Records::from_reader("list", Cursor::new(written), how).expect("bytes can be read");
-    assert_eq!(Trace::of_table(csv, rows, &path, block, how).expect("a table").into_own(), jobs);
+    let table = Trace::collected(|see| Trace::of_table(csv, rows, &path, block, how, see));
+    assert_eq!(table.expect("a table").into_own(), jobs);
+}
+
+/// Reads bytes as `trace inspect`, `trace cluster` and `trace convert` do, strictly and leniently.
+/// Errors name their line, and the converted jobs can be read again.
+pub(crate) fn inspect_and_convert(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("there is room for a file");
+    let path = folder.path().join("trace");
+    fs::write(&path, bytes).expect("there is room for a file");
+    let (block, formats) = (Bytes::from_mib(64), Formats::builtin());
+    let blame = |error: TraceError| {
+        let text = error.to_string();
+        let has_place = match &error {
+            TraceError::Malformed { path, place, .. } => {
+                text.starts_with(&format!("{}:{}: ", path.display(), place.line))
+            }
+            TraceError::Read { .. } => panic!("{text}"),
+            _ => true,
+        };
+        assert!(has_place && text.len() < 2_000, "{text}");
+    };
+    let Ok(format) = formats.recognise(&path).map_err(blame) else { return };
+    let mut counts = [None; 2];
+    for (how, count) in [Strictness::Strict, Strictness::Lenient].into_iter().zip(&mut counts) {
+        let _ = LogReading::read(&path, 0.5, how).map_err(blame);
+        let (mut jobs, mut number) = (PackedJobs::new(block), 0);
+        let read = Trace::pass(format, &path, block, how, &mut |job| {
+            number += 1;
+            job.entry(number, block).expect("it was checked").iter().for_each(|job| jobs.push(job));
+        });
+        let Ok(trace) = read.map_err(blame) else { continue };
+        *count = Some((number, trace.skipped.count));
+        trace.skipped.first.into_iter().for_each(blame);
+        if format.is_wall_clock() {
+            jobs.count_from_first();
+        }
+        for target in formats.iter().filter(|format| format.target().is_some()) {
+            if check_listed(&jobs, target).is_err() {
+                continue;
+            }
+            let (mut text, again) = (Vec::new(), folder.path().join("again"));
+            match convert(&jobs, target, &mut text) {
+                Ok(_) if text.is_empty() => {}
+                Ok(_) => {
+                    fs::write(&again, &text).expect("there is room for a file");
+                    let read = Trace::read_as(target, &again, block, Strictness::Strict);
+                    read.unwrap_or_else(|error| panic!("{target}: {error}"));
+                }
+                Err(error) => assert!(error.to_string().contains("larger than"), "{error}"),
+            }
+        }
+    }
+    if let [Some((strict, _)), lenient] = counts {
+        assert_eq!(lenient, Some((strict, 0)), "without a mistake both read the same");
+    }
 }
 
 pub(crate) fn sls(bytes: &[u8]) {

@@ -11,7 +11,7 @@ use mumakil::mapred::TaskTimes;
 use mumakil::scenario::{self, Registry, Scenario};
 use mumakil::trace::{FirstFew, Framing, Record, RecordFault, Strictness, TraceError, TraceFile};
 use mumakil::units::{Bytes, Count, SimSpan};
-use mumakil::workload::exchange::converted;
+use mumakil::workload::exchange::{PackedJobs, convert};
 use mumakil::workload::format::{
     ConversionTarget, ForeignJob, Format, FormatContents, Trace, TraceJob,
 };
@@ -217,10 +217,12 @@ fn a_format_of_ones_own_is_converted_from_and_to() {
     let (path, registry) = (trace_in(&room), registry());
     let target = |key: &str| registry.formats().written_as(key).unwrap();
     let ants = Trace::read(&path, BLOCK, Strictness::Strict, registry.formats()).unwrap();
-    let (table, _) = converted(&ants.entries(BLOCK), target("csv"), BLOCK).unwrap();
-    assert_eq!(written(&table), "name,submit,maps,map_time\nant-1,30s,12,45s\nant-2,90s,3,10s\n");
-    let (back, lost) = converted(&table.entries(BLOCK), target("ants"), BLOCK).unwrap();
-    assert_eq!((written(&back), lost.len()), (TRACE.to_owned(), 0));
+    let jobs = PackedJobs::of(&ants.entries(BLOCK), BLOCK);
+    let (mut table, mut back) = (Vec::new(), Vec::new());
+    convert(&jobs, target("csv"), &mut table).unwrap();
+    assert_eq!(table, b"name,submit,maps,map_time\nant-1,30s,12,45s\nant-2,90s,3,10s\n");
+    let lost = convert(&jobs, target("ants"), &mut back).unwrap();
+    assert_eq!((String::from_utf8(back).unwrap(), lost.len()), (TRACE.to_owned(), 0));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use mumakil::emulation::Prepared;
+use mumakil::random::{Purpose, stream};
 use mumakil::scenario::{self, Registry};
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::workload::Formats;
@@ -16,6 +17,7 @@ use mumakil::workload::format::ForeignJob;
 use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
 use mumakil::workload::swim::SwimJob;
 use proptest::prelude::*;
+use rand::{Rng, RngExt};
 
 use crate::{Room, files, root};
 
@@ -96,6 +98,73 @@ proptest! {
         mutations in prop::collection::vec(mutation(), 1..6),
     ) {
         exercise_all(&mutated(seed, mutations));
+    }
+}
+
+/// A trace that is damaged as happens to files: a piece is cut off or out, lines are lost, doubled or
+/// moved, a number is another one.
+fn damaged(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> =
+        bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    for _ in 0..rng.random_range(1..4) {
+        if lines.is_empty() {
+            break;
+        }
+        let (at, other) = (rng.random_range(0..lines.len()), rng.random_range(0..lines.len()));
+        match rng.random_range(0..7) {
+            0 => drop(lines.remove(at)),
+            1 => lines.insert(other, lines[at].clone()),
+            2 => lines.swap(at, other),
+            3 => lines.truncate(at),
+            kind => {
+                let line = &mut lines[at];
+                let [one, two] = [0; 2].map(|_| rng.random_range(0..=line.len()));
+                let (from, to) = (one.min(two), one.max(two));
+                match kind {
+                    // The rest of a line is lost, with its end or without.
+                    4 => line.truncate(from),
+                    5 => drop(line.drain(from..to)),
+                    _ => replace_number(line, from, rng),
+                }
+            }
+        }
+    }
+    lines.concat()
+}
+
+/// Replaces the first number of a line after a place.
+fn replace_number(line: &mut Vec<u8>, from: usize, rng: &mut impl Rng) {
+    const NUMBERS: [&str; 9] =
+        ["0", "-1", "1", "4294967296", "9223372036854775807", "1e300", "0.5", "-0", ""];
+    let Some(begin) = line[from..].iter().position(u8::is_ascii_digit) else { return };
+    let begin = from + begin;
+    let digits = line[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = NUMBERS[rng.random_range(0..NUMBERS.len())];
+    line.splice(begin..begin + digits, number.bytes());
+}
+
+/// Names a case if the test panics in it.
+struct DamagedCase(u64, usize);
+
+impl Drop for DamagedCase {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("case {} of a damaged trace, of seed {}", self.0, self.1);
+        }
+    }
+}
+
+/// `MUMAKIL_CASES` sets the number of cases.
+#[test]
+fn damaged_traces_are_read_as_far_as_they_go_or_refused() {
+    let cases = std::env::var("MUMAKIL_CASES").map_or(200, |cases| cases.parse().unwrap());
+    let kinds = ["log", "rumen", "sls", "swim", "batch", "list", "topology"];
+    let seeds: Vec<Vec<u8>> = kinds.iter().flat_map(|kind| seeds(kind)).collect();
+    for case in 0..cases {
+        let seed = case as usize % seeds.len();
+        let _named = DamagedCase(case, seed);
+        let mut rng = stream(case, Purpose::Workload, 0);
+        exercise::inspect_and_convert(&damaged(&seeds[seed], &mut rng));
     }
 }
 

@@ -1,12 +1,16 @@
 //! `mumakil trace convert`: the jobs of a trace in another format.
 
+use std::collections::BTreeMap;
+use std::io;
+
 use super::{TraceInput, TraceOutput};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
+use crate::units::SimSpan;
 use crate::units::tell::counted;
 use crate::workload::Formats;
-use crate::workload::exchange::{check_listed, converted};
-use crate::workload::format::{FormatContents, Trace, TraceJob};
+use crate::workload::exchange::{PackedJobs, check_listed, convert};
+use crate::workload::format::{Format, FormatContents, SeeJob, Trace};
 use crate::workload::list::MappedColumn;
 
 /// Convert a trace into another format
@@ -46,35 +50,99 @@ impl TraceConvertArguments {
             true => formats.recognise(&self.input.file)?,
             false => formats.written_as("csv").ok_or_else(unknown)?,
         };
-        let trace = match found.contents() {
-            FormatContents::List { .. } if !self.columns.is_empty() => {
-                self.input.mapped(found, &self.columns)?
-            }
-            FormatContents::Generator { draw, .. } => {
-                Trace::of_entries(found, draw(&self.input.file, self.seed)?)
-            }
-            FormatContents::Jobs(_) | FormatContents::List { .. } | FormatContents::Hosts(_) => {
-                self.input.read(found)?
-            }
-        };
         // The format stays the same, so write the trace as it was read: a list of jobs would lose
         // some of its fields.
-        if trace.format == format && self.columns.is_empty() {
-            return self.output.write(&trace);
+        if found.written_as() == Some(&self.to) && self.columns.is_empty() {
+            return self.copy(found);
         }
-        let entries = trace.entries(self.input.block);
-        check_listed(&entries, format, self.input.block).map_err(Failure::input)?;
-        let left_out = trace.jobs.len() - entries.len();
-        let (made, lost) = converted(&entries, format, self.input.block).ok_or_else(unknown)?;
-        self.output.write(&made)?;
-        for (part, jobs) in [("killed or without a task", left_out), beyond(&trace.jobs)] {
-            if 0 < jobs {
-                terminal::warn(&format!("left out: {part}, {}", counted(jobs as u64, "job")));
+        let (jobs, mut losses) = self.pack(found)?;
+        check_listed(&jobs, format).map_err(Failure::input)?;
+        self.output.write(|to| {
+            losses.fields = convert(&jobs, format, to)?;
+            Ok(())
+        })?;
+        losses.warn(format);
+        Ok(())
+    }
+
+    /// Writes the jobs of a trace as they are.
+    fn copy(&self, found: &'static dyn Format) -> Result<(), Failure> {
+        let TraceInput { file, block, .. } = &self.input;
+        let mut last = SimSpan::ZERO;
+        let mut is_sorted = true;
+        let is_foreign = matches!(found.contents(), FormatContents::Jobs(_));
+        if is_foreign {
+            self.input.pass(found, &[], &mut |job| {
+                is_sorted &= last <= job.submit();
+                last = job.submit();
+            })?;
+        }
+        // Jobs that keep their order are read a second time and written one by one, so that no more
+        // than one is in memory.
+        if !is_foreign || found.is_wall_clock() && !is_sorted {
+            let trace = self.input.read(found)?;
+            return self.output.write(|to| trace.write_to(to));
+        }
+        self.output.write(|to| {
+            let mut written = Ok(());
+            let see: &mut SeeJob<'_> = &mut |job| {
+                if let (Ok(()), Some(job)) = (&written, job.foreign()) {
+                    written = job.write_to(to);
+                }
+            };
+            Trace::pass(found, file, *block, self.input.strictness(), see)
+                .map_err(io::Error::other)?;
+            written
+        })
+    }
+
+    /// Reads the jobs of a trace in this format.
+    fn pack(&self, found: &'static dyn Format) -> Result<(PackedJobs, ConversionLosses), Failure> {
+        let (mut jobs, mut losses) =
+            (PackedJobs::new(self.input.block), ConversionLosses::default());
+        if let FormatContents::Generator { draw, .. } = found.contents() {
+            draw(&self.input.file, self.seed)?.iter().for_each(|entry| jobs.push(entry));
+            return Ok((jobs, losses));
+        }
+        let mut number = 0;
+        self.input.pass(found, &self.columns, &mut |job| {
+            number += 1;
+            // Jobs that cannot be run are left out already when the file is read.
+            match job.entry(number, self.input.block).ok().flatten() {
+                Some(entry) => jobs.push(&entry),
+                None => losses.empty += 1,
             }
+            if let Some(part) = job.foreign().and_then(|job| job.lost_in_list()) {
+                losses.beyond.get_or_insert((part, 0)).1 += 1;
+            }
+        })?;
+        if found.is_wall_clock() {
+            jobs.count_from_first();
         }
-        if !lost.is_empty() {
-            let fields: Vec<String> = lost
-                .iter()
+        Ok((jobs, losses))
+    }
+}
+
+/// The parts of a trace that another format does not hold.
+#[derive(Default)]
+struct ConversionLosses {
+    /// How many jobs have no tasks.
+    empty: u64,
+    /// The first property that no list of jobs has, and how many jobs have any.
+    beyond: Option<(&'static str, u64)>,
+    /// The fields for which the format has no place, each with the number of jobs that have it.
+    fields: BTreeMap<String, u64>,
+}
+
+impl ConversionLosses {
+    fn warn(self, format: &'static dyn Format) {
+        let empty = (0 < self.empty).then_some(("killed or without a task", self.empty));
+        for (part, jobs) in empty.into_iter().chain(self.beyond) {
+            terminal::warn(&format!("left out: {part}, {}", counted(jobs, "job")));
+        }
+        if !self.fields.is_empty() {
+            let each = self.fields.iter();
+            let fields: Vec<String> = each
                 .map(|(field, jobs)| format!("`{field}` ({})", counted(*jobs, "job")))
                 .collect();
             terminal::warn(&format!(
@@ -82,13 +150,5 @@ impl TraceConvertArguments {
                 fields.join(", ")
             ));
         }
-        Ok(())
     }
-}
-
-/// Returns the first property that is lost when jobs are written as a list, and the number of jobs
-/// that lose any; an empty name and zero if nothing is lost.
-fn beyond(jobs: &[TraceJob]) -> (&'static str, usize) {
-    let mut parts = jobs.iter().filter_map(|job| job.foreign()?.lost_in_list());
-    parts.next().map_or(("", 0), |part| (part, 1 + parts.count()))
 }

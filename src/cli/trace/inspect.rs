@@ -11,10 +11,10 @@ use crate::mapred::Outcome;
 use crate::mapred::TaskTimes;
 use crate::trace::FirstFew;
 use crate::units::tell::{self, counted, decimal_size, span};
-use crate::units::{Bytes, Count};
+use crate::units::{Bytes, Count, SimSpan};
 use crate::workload::JobEntry;
 use crate::workload::format::{
-    Endings, Format, FormatContents, Formats, GeneratorSize, HostFile, Trace,
+    Endings, Format, FormatContents, Formats, GeneratorSize, HostFile, Trace, TraceJob,
 };
 
 /// Say what is in a trace: format, jobs, tasks, sizes and times
@@ -34,10 +34,13 @@ impl TraceInspectArguments {
         let format = formats.recognise(path)?;
         let parts = match format.contents() {
             FormatContents::Jobs(_) | FormatContents::List { .. } => {
-                let trace = self.input.read(format)?;
-                let entries = trace.entries(self.input.block);
-                let lines = told(path, format, &trace, &entries);
-                return Ok(terminal::print(&lines)?);
+                let mut survey = TraceSurvey::default();
+                let mut number = 0;
+                let trace = self.input.pass(format, &[], &mut |job| {
+                    number += 1;
+                    survey.add(&job, job.entry(number, self.input.block).ok().flatten());
+                })?;
+                return Ok(terminal::print(&told(path, format, &trace, survey))?);
             }
             FormatContents::Hosts(read) => {
                 let file = read(path)?;
@@ -79,29 +82,106 @@ const WIDTH: usize = 80;
 /// The quantiles of a distribution that are shown, in per cent.
 const QUANTILES: [u8; 6] = [50, 75, 90, 95, 99, 100];
 
+/// The numbers of a trace, which is read only once.
+#[derive(Default)]
+struct TraceSurvey {
+    records: u64,
+    jobs: u64,
+    maps: u64,
+    reduces: u64,
+    /// When the first and the last job are submitted.
+    submits: Option<(SimSpan, SimSpan)>,
+    /// How jobs and attempts ended, by [`ENDINGS`].
+    endings: [[u64; 4]; 2],
+    /// The values of each measure.
+    values: [Vec<f64>; 7],
+}
+
+/// The ways in which a job or an attempt ends, in words.
+const ENDINGS: [&str; 4] = ["succeeded", "failed", "killed", "unknown"];
+
+impl TraceSurvey {
+    fn add(&mut self, job: &TraceJob, entry: Option<JobEntry>) {
+        self.records += 1;
+        if let Some(Endings { job, attempts }) = job.foreign().and_then(|job| job.endings()) {
+            self.endings[0][ending(job)] += 1;
+            attempts.into_iter().for_each(|attempt| self.endings[1][ending(attempt)] += 1);
+        }
+        let Some(entry) = entry else { return };
+        let (copies, maps) = (entry.count.get(), entry.maps.map_or(0, Count::get));
+        self.jobs += u64::from(copies);
+        self.maps += u64::from(maps) * u64::from(copies);
+        self.reduces += u64::from(entry.reduces.get()) * u64::from(copies);
+        let (first, last) = self.submits.unwrap_or((entry.submit, entry.submit));
+        self.submits = Some((first.min(entry.submit), last.max(entry.submit)));
+        let bytes = |bytes: Bytes| bytes.get() as f64;
+        let of_job = [
+            bytes(entry.input.unwrap_or_default()),
+            bytes(entry.shuffle),
+            bytes(entry.output),
+            f64::from(maps),
+            f64::from(entry.reduces.get()),
+        ];
+        let [of_jobs @ .., map_times, reduce_times] = &mut self.values;
+        for (values, value) in of_jobs.iter_mut().zip(of_job) {
+            values.extend(std::iter::repeat_n(value, copies as usize));
+        }
+        for (values, times) in [(map_times, &entry.map_time), (reduce_times, &entry.reduce_time)] {
+            if let Some(TaskTimes::Each(times)) = times {
+                values.extend(times.iter().map(|time| time.as_secs_f64()));
+            }
+        }
+    }
+
+    /// Returns the measures of which any value is above zero.
+    fn measures(self) -> Vec<Measure> {
+        const MEASURES: [(&str, PrintNumber); 7] = [
+            ("input", decimal_size),
+            ("shuffle", decimal_size),
+            ("output", decimal_size),
+            ("maps", number),
+            ("reduces", number),
+            ("map time", seconds),
+            ("reduce time", seconds),
+        ];
+        let known = |values: &Vec<f64>| values.iter().any(|value| 0.0 < *value);
+        let all = MEASURES.into_iter().zip(self.values).filter(|(_, values)| known(values));
+        all.map(|((name, print), mut values)| {
+            values.sort_unstable_by(f64::total_cmp);
+            Measure { name, values, print }
+        })
+        .collect()
+    }
+}
+
+/// Returns the place of an ending in [`ENDINGS`].
+fn ending(outcome: Option<Outcome>) -> usize {
+    match outcome {
+        Some(Outcome::Succeeded) => 0,
+        Some(Outcome::Failed) => 1,
+        Some(Outcome::Killed) => 2,
+        None => 3,
+    }
+}
+
 /// Returns the lines about a trace.
 fn told(
     path: &Path,
     format: &'static dyn Format,
     trace: &Trace,
-    entries: &[JobEntry],
+    survey: TraceSurvey,
 ) -> TerminalLines {
-    let copies = |job: &JobEntry| u64::from(job.count.get());
-    let maps = |job: &JobEntry| u64::from(job.maps.map_or(0, Count::get));
-    let total =
-        |of: &dyn Fn(&JobEntry) -> u64| entries.iter().map(|job| of(job) * copies(job)).sum();
-    let jobs: u64 = total(&|_| 1);
+    let jobs = survey.jobs;
     let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {} · {}",
         format,
         counted(jobs, "job"),
-        counted(total(&maps), "map"),
-        counted(total(&|job| u64::from(job.reduces.get())), "reduce")
+        counted(survey.maps, "map"),
+        counted(survey.reduces, "reduce")
     );
     lines.bold(path.display().to_string(), about);
-    let submits = || entries.iter().map(|job| job.submit.as_secs_f64());
-    let length = submits().fold(0.0, f64::max) - submits().fold(f64::INFINITY, f64::min);
+    let length = survey.submits.map_or(0.0, |(first, last)| (last - first).as_secs_f64());
     // If all jobs arrive at the same time, there is no rate.
     if 0.0 < length {
         // Compute the rate from the gaps between jobs, so that `60 an hour` and `mean gap 1 min`
@@ -111,10 +191,21 @@ fn told(
         let length = span(length);
         lines.line(format!("  arrivals {an_hour:.1} jobs an hour for {length}   mean gap {gap}"));
     }
-    outcomes(trace, &mut lines);
-    noticed(trace, jobs, &mut lines);
+    for (word, counts) in ["jobs", "attempts"].iter().zip(survey.endings) {
+        let parts: Vec<String> = counts
+            .iter()
+            .zip(ENDINGS)
+            .filter(|(count, _)| 0 < **count)
+            .map(|(count, word)| format!("{} {word}", tell::count(*count)))
+            .collect();
+        if !parts.is_empty() {
+            lines.line(format!("  {word:<9}{}", parts.join("   ")));
+        }
+    }
+    // A record may stand for several copies of a job, so there may be more jobs than records.
+    noticed(trace, survey.records.saturating_sub(jobs), &mut lines);
 
-    let measures = measures(entries);
+    let measures = survey.measures();
     let width = measures.iter().map(|measure| measure.name.len()).max().unwrap_or(0);
     let row = |name: &str, cell: &dyn Fn(u8) -> String| {
         let cells = QUANTILES.iter().map(|quantile| format!(" {:>10}", cell(*quantile)));
@@ -135,34 +226,8 @@ fn told(
     lines
 }
 
-fn outcomes(trace: &Trace, lines: &mut TerminalLines) {
-    let endings: Vec<Endings> =
-        trace.jobs.iter().filter_map(|job| job.foreign()?.endings()).collect();
-    let mut line = |word: &str, outcomes: Vec<Option<Outcome>>| {
-        let kinds = [
-            (Some(Outcome::Succeeded), "succeeded"),
-            (Some(Outcome::Failed), "failed"),
-            (Some(Outcome::Killed), "killed"),
-            (None, "unknown"),
-        ];
-        let parts: Vec<String> = kinds
-            .iter()
-            .map(|(kind, word)| (outcomes.iter().filter(|outcome| *outcome == kind).count(), word))
-            .filter(|(count, _)| 0 < *count)
-            .map(|(count, word)| format!("{} {word}", tell::count(count as u64)))
-            .collect();
-        if !parts.is_empty() {
-            lines.line(format!("  {word:<9}{}", parts.join("   ")));
-        }
-    };
-    line("jobs", endings.iter().map(|of| of.job).collect());
-    line("attempts", endings.iter().flat_map(|of| &of.attempts).copied().collect());
-}
-
-/// Adds warnings about the trace.
-fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
-    // A record may stand for several copies of a job, so there may be more jobs than records.
-    let empty = (trace.jobs.len() as u64).saturating_sub(jobs);
+/// Adds warnings about the trace, of whose jobs so many are empty.
+fn noticed(trace: &Trace, empty: u64, lines: &mut TerminalLines) {
     let FirstFew { count, first } = &trace.suspicious;
     if 0 < empty {
         lines.line(format!("  left out {}: killed, or without a task", counted(empty, "job")));
@@ -183,36 +248,6 @@ fn noticed(trace: &Trace, jobs: u64, lines: &mut TerminalLines) {
     if 0 < trace.skipped.count {
         lines.line(format!("  broken   {}", counted(trace.skipped.count, "record")));
     }
-}
-
-fn measures(entries: &[JobEntry]) -> Vec<Measure> {
-    let of_jobs = |of: &dyn Fn(&JobEntry) -> f64| {
-        let each = |job: &JobEntry| std::iter::repeat_n(of(job), job.count.get() as usize);
-        entries.iter().flat_map(each).collect()
-    };
-    let of_tasks = |of: fn(&JobEntry) -> &Option<TaskTimes>| {
-        let listed = entries.iter().filter_map(|job| match of(job) {
-            Some(TaskTimes::Each(times)) => Some(times.iter().map(|time| time.as_secs_f64())),
-            _ => None,
-        });
-        listed.flatten().collect()
-    };
-    let bytes = |bytes: Bytes| bytes.get() as f64;
-    let measure = |name, mut values: Vec<f64>, print: PrintNumber| {
-        values.sort_unstable_by(f64::total_cmp);
-        Measure { name, values, print }
-    };
-    let all = [
-        measure("input", of_jobs(&|job| bytes(job.input.unwrap_or_default())), decimal_size),
-        measure("shuffle", of_jobs(&|job| bytes(job.shuffle)), decimal_size),
-        measure("output", of_jobs(&|job| bytes(job.output)), decimal_size),
-        measure("maps", of_jobs(&|job| f64::from(job.maps.map_or(0, Count::get))), number),
-        measure("reduces", of_jobs(&|job| f64::from(job.reduces.get())), number),
-        measure("map time", of_tasks(|job| &job.map_time), seconds),
-        measure("reduce time", of_tasks(|job| &job.reduce_time), seconds),
-    ];
-    let is_known = |measure: &Measure| measure.values.iter().any(|value| 0.0 < *value);
-    all.into_iter().filter(is_known).collect()
 }
 
 /// Returns a percentile of sorted values: the value at the nearest rank, rounded up.

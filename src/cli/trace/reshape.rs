@@ -119,5 +119,5 @@ fn finish(trace: &Trace, output: &TraceOutput) -> Result<(), Failure> {
              run begins with it"
         ));
     }
-    output.write(trace)
+    output.write(|to| trace.write_to(to))
 }

@@ -14,11 +14,12 @@ mod google;
 mod swf;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_yaml::{Mapping, Value};
 
-use super::format::{Format, FormatContents, ReadJobs, Trace};
+use super::format::{Format, FormatContents, ReadJobs, SeeJob, Trace};
 use super::list::{ListReader, write_table};
 use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, SimSpan};
@@ -90,8 +91,9 @@ struct TaskedJob {
     place: TextPlace,
     /// When it was submitted, in microseconds.
     submit: u64,
-    user: Option<String>,
-    pool: Option<String>,
+    // A million jobs have few users and pools.
+    user: Option<Arc<str>>,
+    pool: Option<Arc<str>>,
     memory: Option<Bytes>,
     /// How long each map and each reduce took, in microseconds.
     maps: Vec<u64>,
@@ -127,7 +129,7 @@ impl TaskedJob {
         put("name", name.into());
         put("submit", span(submit.saturating_sub(first)));
         for (field, text) in [("user", user), ("pool", pool)] {
-            text.map(|text| put(field, text.into()));
+            text.map(|text| put(field, (&*text).into()));
         }
         if let Some(memory) = memory {
             put("map_memory", memory.to_string().into());
@@ -150,20 +152,21 @@ impl TaskedJob {
     }
 }
 
-/// Reads a trace of batch jobs. `see` reads a line into the jobs; its error says what is wrong with
-/// the line.
+/// Reads a trace of batch jobs. `read_line` reads a line into the jobs; its error says what is wrong
+/// with the line.
 fn read(
     format: &'static dyn Format,
     path: &Path,
     block: Bytes,
     strictness: Strictness,
-    mut see: impl FnMut(&str, TextPlace, &mut TaskedJobs) -> Result<(), String>,
+    see: &mut SeeJob<'_>,
+    mut read_line: impl FnMut(&str, TextPlace, &mut TaskedJobs) -> Result<(), String>,
 ) -> Result<Trace, TraceError> {
     let mut lines = Records::<BatchLine>::open(path, strictness)?;
     let mut jobs = TaskedJobs::new();
     let mut broken = FirstFew::default();
     while let Some(BatchLine(line)) = lines.next().transpose()? {
-        if let Err(what) = see(line.trim(), lines.place(), &mut jobs) {
+        if let Err(what) = read_line(line.trim(), lines.place(), &mut jobs) {
             let error = lines.unusable(None, what);
             if strictness == Strictness::Strict {
                 return Err(error);
@@ -179,11 +182,20 @@ fn read(
     }
     let empty = jobs.values().filter(|job| job.maps.is_empty()).count() as u64;
     jobs.retain(|_, job| !job.maps.is_empty());
-    jobs.sort_by(|_, one, _, other| one.submit.cmp(&other.submit));
+    // Most traces are sorted, and sorting takes memory.
+    if !jobs.values().is_sorted_by_key(|job| job.submit) {
+        jobs.sort_by(|_, one, _, other| one.submit.cmp(&other.submit));
+    }
     let first = jobs.values().next().map_or(0, |job| job.submit);
-    let mut reader = ListReader::new(format, path, block, strictness);
-    for (name, job) in jobs {
+    let mut reader = ListReader::new(format, path, block, strictness, see);
+    reader.pass_on();
+    // The taker of the jobs needs memory as well, so free that of jobs that were passed on.
+    jobs.reverse();
+    while let Some((name, job)) = jobs.pop() {
         reader.add(job.place, Some(&name), Ok(job.fields(&name, first)))?;
+        if jobs.len().is_multiple_of(1 << 16) {
+            jobs.shrink_to_fit();
+        }
     }
     let mut trace = reader.end(lines)?;
     trace.skipped.append(broken);
@@ -203,6 +215,10 @@ fn add(tasks: &mut Vec<u64>, count: u64, micros: u64) -> Result<(), String> {
     let all = usize::try_from(count).ok().and_then(|count| tasks.len().checked_add(count));
     match all.filter(|all| *all <= MOST_TASKS.min(1_000_000)) {
         Some(all) => {
+            if tasks.is_empty() {
+                // Most jobs have a few tasks, all in one line.
+                tasks.reserve_exact(all);
+            }
             tasks.resize(all, micros);
             Ok(())
         }

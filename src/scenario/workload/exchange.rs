@@ -4,23 +4,26 @@
 //! file     -> recognise -> Trace       each job as its file has it
 //! Trace    -> sample, scale, fold      the same format, as exact as before (`reshape`)
 //! Trace    -> entries   -> JobEntry    as a scenario lists jobs
-//! JobEntry -> converted -> Trace       another format; read back, which shows what is lost
+//! file     -> pass      -> TraceJob    one job after the other, in little memory
+//! JobEntry -> PackedJobs -> convert    another format; each job is read back, which shows what is lost
 //! ```
 //!
 //! Each format has its own type of jobs ([`ForeignJob`]).
 
+mod packed;
 mod reshape;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::format::{ForeignJob, Format, FormatContents, Formats, Trace, TraceJob, other};
-use super::jobs::{JobEntry, tasks_of};
+use super::format::{ForeignJob, Format, FormatContents, Formats, SeeJob, Trace, TraceJob, other};
+use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
 
+pub use packed::PackedJobs;
 pub use reshape::{Folding, ReshapeError, Scaling};
 
 impl Trace {
@@ -47,14 +50,45 @@ impl Trace {
         block: Bytes,
         strictness: Strictness,
     ) -> Result<Self, TraceError> {
+        Self::collected(|see| Self::pass(format, path, block, strictness, see))
+    }
+
+    /// Reads a file of jobs that is known to have this format, and gives each job to `see`, in the
+    /// order of the file. The trace that is returned has no jobs.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn pass(
+        format: &'static dyn Format,
+        path: &Path,
+        block: Bytes,
+        strictness: Strictness,
+        see: &mut SeeJob<'_>,
+    ) -> Result<Self, TraceError> {
         match format.contents() {
             FormatContents::Jobs(read) | FormatContents::List { read, .. } => {
-                read(format, path, block, strictness)
+                read(format, path, block, strictness, see)
             }
             FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
                 Err(other(path, format, "jobs"))
             }
         }
+    }
+
+    /// Returns the trace of a pass, with the jobs that the pass gives.
+    ///
+    /// # Errors
+    /// The error of the pass.
+    pub fn collected(
+        pass: impl FnOnce(&mut SeeJob<'_>) -> Result<Self, TraceError>,
+    ) -> Result<Self, TraceError> {
+        let mut jobs: Vec<TraceJob> = Vec::new();
+        let trace = pass(&mut |job| jobs.push(job))?;
+        if trace.format.is_wall_clock() {
+            // Jobs of the same instant keep the order of the file.
+            jobs.sort_by_key(TraceJob::submit);
+        }
+        Ok(Self { jobs, ..trace })
     }
 
     /// Returns a trace of jobs that are not in a file yet.
@@ -63,7 +97,7 @@ impl Trace {
         Self::of_jobs(format, jobs)
     }
 
-    fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
+    pub(super) fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
         let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
         Self {
             format,
@@ -85,12 +119,23 @@ impl Trace {
         path: &Path,
         block: Bytes,
         strictness: Strictness,
+        see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
-        Self::of_records(Records::<T>::open(path, strictness)?, format, block, strictness, |_| {})
+        let records = Records::<T>::open(path, strictness)?;
+        Self::of_records(
+            records,
+            format,
+            block,
+            strictness,
+            |job| {
+                see(TraceJob::Foreign(Box::new(job)));
+            },
+            |_| {},
+        )
     }
 
-    /// Reads the jobs of a pass over a file, as [`Trace::of`]; `change` may change each of them
-    /// first.
+    /// Reads the jobs of a pass over a file, as [`Trace::of`]; `change` may change each of them before
+    /// it is checked.
     ///
     /// # Errors
     /// As [`Trace::of`].
@@ -99,22 +144,24 @@ impl Trace {
         format: &'static dyn Format,
         block: Bytes,
         strictness: Strictness,
+        mut see: impl FnMut(T),
         mut change: impl FnMut(&mut T),
     ) -> Result<Self, TraceError> {
-        let mut jobs = Vec::new();
+        let mut number = 0;
         let mut unusable = FirstFew::default();
         let mut names = TakenNames::default();
         while let Some(mut job) = records.next().transpose()? {
             change(&mut job);
             // Broken jobs are not counted, so that `entries` gives each job the same number, and
             // the same name if it is made from the number.
-            let number = jobs.len() as u64 + 1;
+            number += 1;
             let entry = job.entry(number, block);
             // A job without tasks has no entry and takes no name.
             match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
-                Ok(()) => jobs.push(TraceJob::Foreign(Box::new(job))),
+                Ok(()) => see(job),
                 Err(what) => {
                     let error = records.unusable(Some(&job.name(number)), what);
+                    number -= 1;
                     if strictness == Strictness::Strict {
                         return Err(error);
                     }
@@ -125,7 +172,7 @@ impl Trace {
         let sha256 = records.sha256().map(str::to_owned);
         let Notes { mut skipped, suspicious, .. } = records.into_notes();
         skipped.append(unusable);
-        Ok(Self { format, jobs, skipped, suspicious, notes: Vec::new(), facts: Vec::new(), sha256 })
+        Ok(Self { skipped, suspicious, sha256, ..Self::of_jobs(format, Vec::new()) })
     }
 
     /// Returns the jobs as a scenario would list them, without jobs that have no tasks.
@@ -176,7 +223,8 @@ impl Trace {
                 TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
             }),
             FormatContents::List { write, .. } => {
-                write(&self.own().cloned().collect::<Vec<_>>(), &mut to)
+                // The size of a block decides nothing of what a list says.
+                write(&PackedJobs::of(self.own(), Bytes::from_mib(64)), &mut to)
             }
             FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
                 let what = format!("{} hold no jobs that could be written", self.format);
@@ -186,19 +234,15 @@ impl Trace {
     }
 }
 
-/// Checks that memory holds the records of all tasks of jobs in a format that lists tasks. A record of
-/// Rumen takes about 400 bytes, and its text as many again.
+/// Checks that a file of a format that lists tasks has room for the records of all tasks. A record of
+/// Rumen takes about 400 bytes of memory once it is read again, and its text as many.
 ///
 /// # Errors
 /// If there are too many; the error says what to do.
-pub fn check_listed(
-    entries: &[JobEntry],
-    format: &'static dyn Format,
-    block: Bytes,
-) -> Result<(), String> {
+pub fn check_listed(jobs: &PackedJobs, format: &'static dyn Format) -> Result<(), String> {
     // Chosen: 4 GB, which a usual machine has.
     const MOST: u64 = 10_000_000;
-    let tasks = tasks_of(entries, block);
+    let tasks = jobs.tasks;
     match format.lists_tasks() && MOST < tasks {
         true => Err(format!(
             "{tasks} tasks are more than {MOST}, and {format} have a record for each; convert a \
@@ -208,39 +252,50 @@ pub fn check_listed(
     }
 }
 
-/// Returns jobs in another format, and the fields that it cannot express, each with the number of
-/// jobs that lose it; `None` if the format cannot hold jobs.
-pub fn converted(
-    entries: &[JobEntry],
+/// Writes jobs in another format. Returns the fields that it cannot express, each with the number of
+/// jobs that lose it.
+///
+/// # Errors
+/// If the jobs cannot be written, or the format cannot hold jobs.
+pub fn convert(
+    jobs: &PackedJobs,
     format: &'static dyn Format,
-    block: Bytes,
-) -> Option<(Trace, BTreeMap<String, u64>)> {
-    let make = format.target()?.make;
-    let is_own = matches!(format.contents(), FormatContents::List { .. });
-    let mut copies: Vec<JobEntry> = match is_own {
-        true => entries.to_vec(),
-        false => entries.iter().flat_map(JobEntry::copies).collect(),
-    };
-    // The files of other tools are sorted by time. A list keeps its order (the sort is stable),
-    // since its times need not be sorted with `after`.
-    copies.sort_by_key(|job| if is_own { SimSpan::ZERO } else { job.submit });
-    let jobs: Vec<TraceJob> = copies.iter().map(|entry| make(entry, block)).collect();
+    to: &mut dyn io::Write,
+) -> io::Result<BTreeMap<String, u64>> {
     let mut lost = BTreeMap::new();
-    // Mumakil's own lists have every field, so nothing is lost.
-    if !is_own {
-        for (said, job) in copies.iter().map(JobEntry::said).zip(&jobs) {
-            // A job that cannot be read back loses all fields of its entry.
-            let back = job.entry(0, block).ok().flatten();
-            let back = back.map(|entry| entry.fields()).unwrap_or_default();
-            for (field, _) in said.iter().filter(|(field, value)| back.get(field) != Some(value)) {
-                let field = field.as_str().unwrap_or_default();
-                *lost.entry(field.to_owned()).or_insert(0) += 1;
-            }
-        }
+    // Mumakil's own lists have every field, so nothing is lost. They keep their order, since times
+    // need not be sorted with `after`.
+    if let FormatContents::List { write, .. } = format.contents() {
+        write(jobs, to)?;
+        return Ok(lost);
     }
-    let mut trace = Trace::of_jobs(format, jobs);
-    trace.refit_gaps();
-    Some((trace, lost))
+    let unwritten =
+        || io::Error::new(io::ErrorKind::Unsupported, format!("{format} are not written"));
+    let make = format.target().ok_or_else(unwritten)?.make;
+    // The files of other tools are sorted by time.
+    let mut order = jobs.jobs.clone();
+    order.sort_by_key(|job| job.submit);
+    let mut last = SimSpan::ZERO;
+    for packed in order {
+        let entry = jobs.job(packed);
+        let TraceJob::Foreign(mut job) = make(&entry, jobs.block) else {
+            unreachable!("`{}` is in no list", entry.name)
+        };
+        // A job that cannot be read back loses all fields of its entry.
+        let back = job.entry(0, jobs.block).ok().flatten();
+        let back = back.map(|entry| entry.fields()).unwrap_or_default();
+        for (field, _) in
+            entry.said().iter().filter(|(field, value)| back.get(field) != Some(value))
+        {
+            let field = field.as_str().unwrap_or_default();
+            *lost.entry(field.to_owned()).or_insert(0) += 1;
+        }
+        let submit = job.submit();
+        job.set_gap(submit.saturating_sub(last));
+        last = submit;
+        job.write_to(to)?;
+    }
+    Ok(lost)
 }
 
 impl TraceJob {
@@ -253,7 +308,10 @@ impl TraceJob {
     }
 
     /// Returns the job as a scenario would list it; `None` if it has no tasks.
-    fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
+    ///
+    /// # Errors
+    /// If the job cannot be run; the error is the reason.
+    pub fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
         match self {
             Self::Foreign(job) => job.entry(number, block),
             Self::Own(job) => match job.faults(block).into_iter().next() {
@@ -311,10 +369,18 @@ mod tests {
     /// Returns a trace after writing and reading it in another format, and the fields that are
     /// lost.
     fn through(trace: &Trace, to: &str) -> (Trace, Vec<String>) {
-        let (made, lost) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
-        let read = read(said(&made).as_bytes());
-        assert_eq!(said(&read), said(&made));
-        (read, lost.into_keys().collect())
+        let (text, lost) = converted(&trace.entries(BLOCK), to);
+        let read = read(&text);
+        assert_eq!(said(&read).as_bytes(), text);
+        (read, lost)
+    }
+
+    /// Returns the text of jobs in another format, and the fields that are lost.
+    fn converted(entries: &[JobEntry], to: &str) -> (Vec<u8>, Vec<String>) {
+        let mut text = Vec::new();
+        let jobs = PackedJobs::of(entries, BLOCK);
+        let lost = convert(&jobs, format(to), &mut text).unwrap();
+        (text, lost.into_keys().collect())
     }
 
     pub(super) const SWIM: &[u8] =
@@ -338,7 +404,7 @@ mod tests {
             let list = format!("name,maps,map_time,count\na,{maps},1s,{count}\n");
             read(list.as_bytes()).entries(BLOCK)
         };
-        let check = |jobs: &[JobEntry], to| check_listed(jobs, format(to), BLOCK);
+        let check = |jobs: &[JobEntry], to| check_listed(&PackedJobs::of(jobs, BLOCK), format(to));
         let many = job(10_000_000, 2);
         let error = check(&many, "rumen").unwrap_err();
         assert!(error.contains("20000000 tasks are more than 10000000"), "{error}");
@@ -411,7 +477,7 @@ mod tests {
         let text = job("a", 1_297_228_032_218) + &job("b", 1_297_228_039_218);
         let trace = read(text.as_bytes());
         for to in ["swim", "sls", "csv", "rumen"] {
-            let (made, _) = converted(&trace.entries(BLOCK), format(to), BLOCK).unwrap();
+            let made = read(&converted(&trace.entries(BLOCK), to).0);
             let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
             assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{to}");
         }

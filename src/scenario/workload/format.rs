@@ -16,6 +16,7 @@ use std::fmt::{self, Debug};
 use std::io;
 use std::path::Path;
 
+use super::exchange::PackedJobs;
 use super::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::Outcome;
@@ -53,12 +54,19 @@ pub trait Format: Send + Sync {
         None
     }
 
+    /// Returns the name of the format, as in [`ConversionTarget::key`], in which its jobs are written
+    /// with all that they are; `None` if there is none.
+    fn written_as(&self) -> Option<&'static str> {
+        Some(self.target()?.key)
+    }
+
     /// Returns whether its files have a record for each task of a job.
     fn lists_tasks(&self) -> bool {
         false
     }
 
-    /// Returns whether times are those of a wall clock. A run then counts time from the first job.
+    /// Returns whether times are those of a wall clock. A run then counts time from the first job, and
+    /// jobs are sorted by their submission.
     fn is_wall_clock(&self) -> bool {
         false
     }
@@ -74,7 +82,7 @@ pub enum FormatContents {
         /// Reads the jobs.
         read: ReadJobs,
         /// Writes the jobs.
-        write: fn(&[JobEntry], &mut dyn io::Write) -> io::Result<()>,
+        write: fn(&PackedJobs, &mut dyn io::Write) -> io::Result<()>,
     },
     /// Racks and hosts.
     Hosts(fn(&Path) -> Result<HostFile, TraceError>),
@@ -87,8 +95,13 @@ pub enum FormatContents {
     },
 }
 
-/// Reads a file of jobs; `Bytes` is the size of a block.
-pub type ReadJobs = fn(&'static dyn Format, &Path, Bytes, Strictness) -> Result<Trace, TraceError>;
+/// Reads a file of jobs and gives each to a function, so that not all of them need be in memory. The
+/// trace that is returned has no jobs. `Bytes` is the size of a block.
+pub type ReadJobs =
+    fn(&'static dyn Format, &Path, Bytes, Strictness, &mut SeeJob<'_>) -> Result<Trace, TraceError>;
+
+/// Takes the jobs of a file, one by one.
+pub type SeeJob<'s> = dyn FnMut(TraceJob) + 's;
 
 /// The number of jobs and classes that a generator draws.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +157,7 @@ pub struct ConversionTarget {
 pub struct Trace {
     /// The format of the file.
     pub format: &'static dyn Format,
-    /// The jobs, in the order of the file.
+    /// The jobs, in the order of the file, or of their submission with times of a wall clock.
     pub jobs: Vec<TraceJob>,
     /// Records that were left out because they are broken.
     pub skipped: FirstFew<TraceError>,

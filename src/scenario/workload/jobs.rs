@@ -24,7 +24,7 @@ use mumakil_yaml as yaml;
 pub(crate) const MOST_JOBS: u64 = 1 << 24;
 /// The latest submission in a scenario, in microseconds: 100,000 years. Virtual time ends after
 /// 580,000 years, so even the last job has time to run.
-pub(crate) const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
+const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
 /// The most maps of a job, as in the field `maps`. Chosen: less than the 16 million tasks that the
 /// 24 bits of a random stream can number.
 const MOST_MAPS: u64 = 10_000_000;
@@ -52,6 +52,32 @@ pub(crate) fn long_name(name: &str) -> Option<String> {
 
 /// How many cores a task asks for.
 pub(super) type TaskCores = Count<0, 1_024>;
+
+/// The latest time at which any job of a list could be submitted, in microseconds. The sums need 128
+/// bits: the gaps between a million copies alone can exceed 64 bits.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LatestSubmission {
+    /// The latest job that follows no other.
+    own: u128,
+    /// The jobs that follow others, in the worst case all one after another.
+    chain: u128,
+}
+
+impl LatestSubmission {
+    /// Returns the latest time with another job.
+    pub(crate) fn with(self, job: &JobEntry) -> Self {
+        let micros = |span: SimSpan| u128::from(span.as_micros());
+        let last = micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1);
+        match job.after.is_empty() {
+            true => Self { own: self.own.max(last), ..self },
+            false => Self { chain: self.chain + last, ..self },
+        }
+    }
+
+    pub(crate) fn is_too_late(self) -> bool {
+        LATEST < self.own + self.chain
+    }
+}
 
 /// One entry of the list: a job, or several equal jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -294,13 +320,18 @@ impl JobEntry {
 
     /// Returns the entry's jobs, each as an entry of its own.
     pub(super) fn copies(&self) -> impl Iterator<Item = Self> {
-        (0..).zip(self.names()).map(|(number, name)| Self {
-            name,
-            submit: self.submit + self.every * number,
+        (0..self.count.get()).map(|number| self.copy(number))
+    }
+
+    /// Returns one of the entry's jobs, by its number from 0, as an entry of its own.
+    pub(super) fn copy(&self, number: u32) -> Self {
+        Self {
+            name: self.name_of(number),
+            submit: self.submit + self.every * u64::from(number),
             count: one(),
             every: SimSpan::ZERO,
             ..self.clone()
-        })
+        }
     }
 
     /// Returns how long the tasks of one job of this entry take without other load, drawn with a
@@ -356,9 +387,13 @@ impl JobEntry {
 
     /// Returns the names of the entry's jobs.
     pub(crate) fn names(&self) -> Vec<String> {
+        (0..self.count.get()).map(|number| self.name_of(number)).collect()
+    }
+
+    fn name_of(&self, number: u32) -> String {
         match self.count.get() {
-            1 => vec![self.name.clone()],
-            count => (1..=count).map(|number| format!("{}-{number}", self.name)).collect(),
+            1 => self.name.clone(),
+            _ => format!("{}-{}", self.name, number + 1),
         }
     }
 

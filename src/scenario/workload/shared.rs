@@ -12,7 +12,7 @@ use mumakil_base::units::Bytes;
 #[derive(Debug, Default)]
 pub(crate) struct TakenNames {
     /// How many jobs share each name, by `count`.
-    counts: FxHashMap<String, u32>,
+    counts: FxHashMap<Box<str>, u32>,
     /// The lowest number of names such as `a-7`, for each part before the dash.
     numbered: FxHashMap<String, u32>,
 }
@@ -27,7 +27,7 @@ impl TakenNames {
         if name.is_empty() {
             return Err("a job's name has at least one letter".to_owned());
         }
-        if self.counts.contains_key(name) {
+        if self.counts.contains_key(name.as_str()) {
             return Err(format!("another job is called `{name}` already"));
         }
         let copy = copy(name);
@@ -50,7 +50,7 @@ impl TakenNames {
             let lowest = self.numbered.entry(of.to_owned()).or_insert(number);
             *lowest = number.min(*lowest);
         }
-        self.counts.insert(name.clone(), count);
+        self.counts.insert(name.as_str().into(), count);
         Ok(())
     }
 }

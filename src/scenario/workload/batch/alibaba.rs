@@ -12,7 +12,7 @@
 use std::path::Path;
 
 use super::{BatchFormat, TaskedJob, TaskedJobs, add, elsewhere, read};
-use crate::workload::format::{Format, Trace};
+use crate::workload::format::{Format, SeeJob, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
@@ -35,7 +35,7 @@ pub(super) const INSTANCES: BatchFormat = BatchFormat {
         // 2018 has the status in the fifth column, 2017 in the sixth or seventh.
         12 <= cells.len() && cells[4..7].iter().any(|cell| STATUS.contains(cell))
     },
-    read: |_, path, _, _| {
+    read: |_, path, _, _, _| {
         let what = "Alibaba's batch instances, which name the machine of each attempt";
         let hint = "name the batch_task.csv beside it, which has the jobs' tasks";
         Err(elsewhere(path, what, hint))
@@ -76,15 +76,16 @@ fn jobs(
     path: &Path,
     block: Bytes,
     strictness: Strictness,
+    see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
-    let mut trace = read(format, path, block, strictness, see)?;
+    let mut trace = read(format, path, block, strictness, see, read_line)?;
     let told = "a job is submitted when its first task starts, and has no order of tasks but maps \
         before reduces";
     trace.facts.push(told.to_owned());
     Ok(trace)
 }
 
-fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String> {
+fn read_line(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String> {
     let row = batch_row(line).ok_or("not the columns of a task with its status")?;
     let number = |what: &str, cell: &str| {
         // Numbers of instances are written `200.0` in 2018.

@@ -12,7 +12,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::{BatchFormat, TaskedJob, TaskedJobs, add, elsewhere, read};
-use crate::workload::format::{Format, Trace};
+use crate::workload::format::{Format, SeeJob, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
@@ -31,7 +31,7 @@ pub(super) const JOBS: BatchFormat = BatchFormat {
     known_by: "",
     attributes: &[],
     has_line: |line| has_event(line, 8, 3),
-    read: |_, path, _, _| {
+    read: |_, path, _, _, _| {
         let what = "Google's events of jobs, which do not have the jobs' tasks";
         Err(elsewhere(path, what, "name a file of task_events, which names the jobs too"))
     },
@@ -43,7 +43,7 @@ pub(super) const COLLECTIONS: BatchFormat = BatchFormat {
     known_by: "",
     attributes: &["collection_id", "instance_index"],
     has_line: |_| false,
-    read: |_, path, _, _| {
+    read: |_, path, _, _, _| {
         let what = "Google's trace of 2019, which is not read";
         Err(elsewhere(path, what, "make a table of its jobs: name, submit_s, maps, map_time_s"))
     },
@@ -69,10 +69,11 @@ fn jobs(
     path: &Path,
     block: Bytes,
     strictness: Strictness,
+    see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
     // When each task that still runs was scheduled.
     let mut running: FxHashMap<(String, String), u64> = FxHashMap::default();
-    let see = |line: &str, place: TextPlace, jobs: &mut TaskedJobs| {
+    let read_line = |line: &str, place: TextPlace, jobs: &mut TaskedJobs| {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let &[time, _, job, task, _, event, user, ..] = &cells[..] else {
             return Err(format!("{} columns, expected 13", cells.len()));
@@ -86,7 +87,7 @@ fn jobs(
         let entry = jobs.entry(format!("job{job}"));
         let of_job = entry.or_insert_with(|| TaskedJob::new(place, time));
         if of_job.user.is_none() && !user.is_empty() {
-            of_job.user = Some(user.to_owned());
+            of_job.user = Some(user.into());
         }
         let key = || (job.to_owned(), task.to_owned());
         match event {
@@ -110,5 +111,5 @@ fn jobs(
         }
         Ok(())
     };
-    read(format, path, block, strictness, see)
+    read(format, path, block, strictness, see, read_line)
 }

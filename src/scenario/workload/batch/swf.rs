@@ -5,9 +5,12 @@
 //! the same time.
 
 use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::{BatchFormat, TaskedJob, TaskedJobs, add, read};
-use crate::workload::format::{Format, Trace};
+use crate::workload::format::{Format, SeeJob, Trace};
 use mumakil_base::units::Bytes;
 use mumakil_core::trace::{Strictness, TextPlace, TraceError, clip};
 
@@ -28,14 +31,24 @@ fn jobs(
     path: &Path,
     block: Bytes,
     strictness: Strictness,
+    see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
-    let mut trace = read(format, path, block, strictness, see)?;
+    let mut words = FxHashSet::default();
+    let mut trace = read(format, path, block, strictness, see, |line, place, jobs| {
+        read_line(line, place, jobs, &mut words)
+    })?;
     let processors = "a processor of a job is a map here: the maps of a job need not run at once";
     trace.facts.push(processors.to_owned());
     Ok(trace)
 }
 
-fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String> {
+/// Reads a line. `words` are the names of users and queues so far.
+fn read_line(
+    line: &str,
+    place: TextPlace,
+    jobs: &mut TaskedJobs,
+    words: &mut FxHashSet<Arc<str>>,
+) -> Result<(), String> {
     if line.is_empty() || line.starts_with(';') {
         return Ok(());
     }
@@ -46,8 +59,16 @@ fn see(line: &str, place: TextPlace, jobs: &mut TaskedJobs) -> Result<(), String
     let micros = |seconds: f64| (seconds * 1e6).round() as u64;
     let submit = known(2).ok_or("column 2, the submission, is unknown")?;
     let mut job = TaskedJob::new(place, micros(submit));
-    job.user = known(12).map(|user| format!("user{user}"));
-    job.pool = known(15).map(|queue| format!("queue{queue}"));
+    let mut word = |text: String| match words.get(text.as_str()) {
+        Some(known) => known.clone(),
+        None => {
+            let new: Arc<str> = text.into();
+            words.insert(new.clone());
+            new
+        }
+    };
+    job.user = known(12).map(|user| word(format!("user{user}")));
+    job.pool = known(15).map(|queue| word(format!("queue{queue}")));
     // Memory is in kibibytes, for each processor.
     let memory = above_zero(7).or(above_zero(10));
     job.memory = memory.map(|kib| Bytes::new((kib * 1_024.0).min(1e15) as u64));

@@ -15,8 +15,11 @@ use serde_yaml::{Mapping, Value};
 
 use super::columns::{MappedColumn, TableColumn, columns};
 use super::record::{ListEntry, Row};
-use crate::workload::format::{Format, Trace};
-use crate::workload::jobs::{FEWER_TASKS, JobEntry, LATEST, MOST_JOBS, in_order, too_many_tasks};
+use crate::workload::exchange::PackedJobs;
+use crate::workload::format::{Format, SeeJob, Trace, TraceJob};
+use crate::workload::jobs::{
+    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, in_order, too_many_tasks,
+};
 use crate::workload::shared::{ONE_SIZE, TakenNames, file_clashes};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{
@@ -71,8 +74,9 @@ impl Trace {
         path: &Path,
         block: Bytes,
         strictness: Strictness,
+        see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
-        Self::of_mapped_table(format, rows, &[], path, block, strictness)
+        Self::of_mapped_table(format, rows, &[], path, block, strictness, see)
     }
 
     /// Reads a table some of whose columns have other names than the fields that they hold. Jobs
@@ -87,8 +91,9 @@ impl Trace {
         path: &Path,
         block: Bytes,
         strictness: Strictness,
+        see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
-        let mut reader = ListReader::new(format, path, block, strictness);
+        let mut reader = ListReader::new(format, path, block, strictness, see);
         let header = rows.next().transpose()?;
         // The header decides the separator of all rows: a row may have commas in its cells.
         let separator = header.as_ref().map_or(b',', Row::separator);
@@ -96,6 +101,9 @@ impl Trace {
         let columns =
             columns(&header, mapping).map_err(|fault| reader.error(rows.place(), None, fault))?;
         let named = columns.iter().find(|column| column.field == "name");
+        if !columns.iter().any(|column| matches!(&*column.field, "after" | "file")) {
+            reader.pass_on();
+        }
         let mut number = 0;
         while let Some(row) = rows.next().transpose()? {
             number += 1;
@@ -121,8 +129,9 @@ impl Trace {
         path: &Path,
         block: Bytes,
         strictness: Strictness,
+        see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
-        let mut reader = ListReader::new(format, path, block, strictness);
+        let mut reader = ListReader::new(format, path, block, strictness, see);
         while let Some(entry) = entries.next().transpose()? {
             let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
             reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
@@ -173,49 +182,61 @@ fn in_unit(value: &Value, unit: &str) -> Value {
     }
 }
 
-/// Collects the jobs of a file one by one, and checks each job against the earlier ones.
-pub(in crate::workload) struct ListReader {
+/// Reads the jobs of a file one by one, and checks each job against the earlier ones.
+pub(in crate::workload) struct ListReader<'s> {
     format: &'static dyn Format,
     path: PathBuf,
     block: Bytes,
     strictness: Strictness,
+    /// Takes the jobs.
+    see: &'s mut SeeJob<'s>,
+    /// Whether each job is passed on at once, since it depends on no other.
+    passes_on: bool,
+    /// The jobs that are passed on at the end, when those that they depend on are known.
     jobs: Vec<JobEntry>,
-    /// The position of each job in the file.
+    /// The position of each of them in the file.
     places: Vec<TextPlace>,
     names: TakenNames,
     /// The latest submission so far of a job without `after`.
     last: SimSpan,
-    /// The numbers of jobs and of their tasks so far, with all copies; and the latest time at which any of them could
-    /// be submitted.
+    /// The numbers of jobs and of their tasks so far, with all copies.
     total: u64,
     tasks: u64,
-    latest: u128,
+    latest: LatestSubmission,
     skipped: FirstFew<TraceError>,
     suspicious: FirstFew<Suspicion>,
 }
 
-impl ListReader {
+impl<'s> ListReader<'s> {
     pub(in crate::workload) fn new(
         format: &'static dyn Format,
         path: &Path,
         block: Bytes,
         strictness: Strictness,
+        see: &'s mut SeeJob<'s>,
     ) -> Self {
         Self {
             format,
             path: path.to_owned(),
             block,
             strictness,
+            see,
+            passes_on: false,
             jobs: Vec::new(),
             places: Vec::new(),
             names: TakenNames::default(),
             last: SimSpan::ZERO,
             total: 0,
             tasks: 0,
-            latest: 0,
+            latest: LatestSubmission::default(),
             skipped: FirstFew::default(),
             suspicious: FirstFew::default(),
         }
+    }
+
+    /// Passes each job on at once, for a list in which no job follows another or shares its file.
+    pub(in crate::workload) fn pass_on(&mut self) {
+        self.passes_on = true;
     }
 
     fn error(&self, place: TextPlace, job: Option<&str>, fault: JobFlaw) -> TraceError {
@@ -234,8 +255,12 @@ impl ListReader {
         match fields.and_then(|fields| self.job(fields)) {
             Ok(job) => {
                 self.note_backward_time(place, &job);
-                self.jobs.push(job);
-                self.places.push(place);
+                if self.passes_on {
+                    (self.see)(TraceJob::Own(Box::new(job)));
+                } else {
+                    self.jobs.push(job);
+                    self.places.push(place);
+                }
                 Ok(())
             }
             Err(fault) => {
@@ -263,10 +288,9 @@ impl ListReader {
         if let Some((field, message)) = job.faults(self.block).into_iter().next() {
             return Err(JobFlaw::new(field, message));
         }
-        let micros = |span: SimSpan| u128::from(span.as_micros());
         let copies = job.count.get();
-        let latest = self.latest + micros(job.submit) + micros(job.every) * u128::from(copies - 1);
-        if LATEST < latest {
+        let latest = self.latest.with(&job);
+        if latest.is_too_late() {
             return Err(JobFlaw::new("submit", "the jobs come over more than 100,000 years"));
         }
         if MOST_JOBS < self.total + u64::from(copies) {
@@ -309,8 +333,9 @@ impl ListReader {
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
         self.skipped.append(records.into_notes().skipped);
-        let Self { format, jobs, skipped, suspicious, .. } = self;
-        Ok(Trace { skipped, suspicious, sha256, ..Trace::of_entries(format, jobs) })
+        let Self { format, jobs, skipped, suspicious, see, .. } = self;
+        jobs.into_iter().for_each(|job| see(TraceJob::Own(Box::new(job))));
+        Ok(Trace { skipped, suspicious, sha256, ..Trace::of_jobs(format, Vec::new()) })
     }
 
     /// Returns the jobs that are never due: they wait for missing jobs, or for each other.
@@ -366,21 +391,19 @@ impl ListReader {
 ///
 /// # Errors
 /// If the table cannot be written.
-pub fn write_table(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    let said: Vec<Mapping> = jobs.iter().map(JobEntry::said).collect();
-    let is_said =
-        // Without `name` the file would not be recognised as a table.
-        |field: &&&str| **field == "name" || said.iter().any(|fields| fields.contains_key(**field));
-    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_said).copied().collect();
+pub fn write_table(jobs: &PackedJobs, mut to: impl io::Write) -> io::Result<()> {
+    // Without `name` the file would not be recognised as a table.
+    let is_column = |field: &&&str| **field == "name" || jobs.say(field);
+    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_column).copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
-    for (job, fields) in jobs.iter().zip(&said) {
+    for fields in jobs.entries() {
         let cell = |column: &&str| {
             fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
         };
         let row = row(columns.iter().map(cell))?;
         // A job with a list of a million times may be longer than the longest line that the reader
         // accepts.
-        refuse_above(LONGEST_LINE, row.len(), job)?;
+        refuse_above(LONGEST_LINE, row.len(), &fields)?;
         to.write_all(&row)?;
     }
     Ok(())
@@ -393,11 +416,11 @@ fn row(cells: impl Iterator<Item = String>) -> io::Result<Vec<u8>> {
 }
 
 /// Refuses to write a job that is too long to be read back.
-fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
+fn refuse_above(most: usize, length: usize, job: &Mapping) -> io::Result<()> {
     if length <= most {
         return Ok(());
     }
-    let (name, most) = (&job.name, most >> 20);
+    let (name, most) = (job.get("name").and_then(Value::as_str).unwrap_or_default(), most >> 20);
     let what =
         format!("the job `{name}` is larger than {most} MiB, the largest that can be read back");
     Err(io::Error::new(io::ErrorKind::InvalidInput, what))
@@ -407,11 +430,11 @@ fn refuse_above(most: usize, length: usize, job: &JobEntry) -> io::Result<()> {
 ///
 /// # Errors
 /// If the list cannot be written.
-pub fn write_yaml(jobs: &[JobEntry], mut to: impl io::Write) -> io::Result<()> {
-    for job in jobs {
+pub fn write_yaml(jobs: &PackedJobs, mut to: impl io::Write) -> io::Result<()> {
+    for fields in jobs.entries() {
         // Write the job as a list of one entry, which begins with a dash.
-        let entry = serde_yaml::to_string(&[job.said()]).map_err(io::Error::other)?;
-        refuse_above(LARGEST_ENTRY, entry.len(), job)?;
+        let entry = serde_yaml::to_string(&[&fields]).map_err(io::Error::other)?;
+        refuse_above(LARGEST_ENTRY, entry.len(), &fields)?;
         to.write_all(entry.as_bytes())?;
     }
     Ok(())
@@ -477,7 +500,8 @@ mod tests {
 
     fn table(text: &str, strictness: Strictness) -> Result<Trace, String> {
         let rows = Records::from_reader("t.csv", Cursor::new(text.to_owned()), strictness).unwrap();
-        Trace::of_table(&JobTable, rows, Path::new("t.csv"), Bytes::from_mib(64), strictness)
+        let (path, block) = (Path::new("t.csv"), Bytes::from_mib(64));
+        Trace::collected(|see| Trace::of_table(&JobTable, rows, path, block, strictness, see))
             .map_err(|error| error.to_string())
     }
 
@@ -485,8 +509,26 @@ mod tests {
         let strictness = Strictness::Strict;
         let rows =
             Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
-        Trace::of_yaml(&JobList, rows, Path::new("t.yaml"), Bytes::from_mib(64), strictness)
+        let (path, block) = (Path::new("t.yaml"), Bytes::from_mib(64));
+        Trace::collected(|see| Trace::of_yaml(&JobList, rows, path, block, strictness, see))
             .map_err(|error| error.to_string())
+    }
+
+    fn packed(jobs: &[JobEntry]) -> PackedJobs {
+        PackedJobs::of(jobs, Bytes::from_mib(64))
+    }
+
+    #[test]
+    fn jobs_of_a_year_are_not_taken_for_a_chain() {
+        // Together their times are more than 100,000 years, but no job waits for another.
+        let job = |number: u32| format!("j{number},30000d,1\n");
+        let jobs: String = (0..1_300).map(job).collect();
+        let read = table(&format!("name,submit,maps\n{jobs}"), Strictness::Strict);
+        assert_eq!(read.unwrap().jobs.len(), 1_300);
+        let chain = |number: u32| format!("c{number},30000d,1,[j0]\n");
+        let jobs: String = (0..1_300).map(chain).collect();
+        let error = table(&format!("name,submit,maps,after\nj0,,1,\n{jobs}"), Strictness::Strict);
+        assert!(error.map(drop).unwrap_err().contains("over more than 100,000 years"));
     }
 
     #[test]
@@ -535,13 +577,13 @@ mod tests {
         let jobs = yaml(ALL).unwrap().into_own();
         assert_eq!(jobs.len(), 2);
         let mut text = Vec::new();
-        write_table(&jobs, &mut text).unwrap();
+        write_table(&packed(&jobs), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(text.contains(r#","[1s, 200us]","#), "{text}");
         assert_eq!(table(&text, Strictness::Strict).unwrap().into_own(), jobs);
         let mut text = Vec::new();
-        write_yaml(&jobs, &mut text).unwrap();
+        write_yaml(&packed(&jobs), &mut text).unwrap();
         assert_eq!(yaml(str::from_utf8(&text).unwrap()).unwrap().into_own(), jobs);
     }
 
@@ -640,8 +682,8 @@ mod tests {
         let times = "  - 123456789us\n".repeat(100_000);
         let jobs =
             yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().into_own();
-        let error = write_table(&jobs, io::sink()).unwrap_err().to_string();
+        let error = write_table(&packed(&jobs), io::sink()).unwrap_err().to_string();
         assert_eq!(error, "the job `a` is larger than 1 MiB, the largest that can be read back");
-        write_yaml(&jobs, io::sink()).unwrap();
+        write_yaml(&packed(&jobs), io::sink()).unwrap();
     }
 }

@@ -27,8 +27,9 @@ impl Format for JobTable {
 
     fn contents(&self) -> FormatContents {
         FormatContents::List {
-            read: |format, path, block, strictness| {
-                Trace::of_table(format, Records::open(path, strictness)?, path, block, strictness)
+            read: |format, path, block, strictness, see| {
+                let rows = Records::open(path, strictness)?;
+                Trace::of_table(format, rows, path, block, strictness, see)
             },
             write: |jobs, to| write_table(jobs, to),
         }
@@ -51,8 +52,9 @@ impl Format for JobList {
 
     fn contents(&self) -> FormatContents {
         FormatContents::List {
-            read: |format, path, block, strictness| {
-                Trace::of_yaml(format, Records::open(path, strictness)?, path, block, strictness)
+            read: |format, path, block, strictness, see| {
+                let entries = Records::open(path, strictness)?;
+                Trace::of_yaml(format, entries, path, block, strictness, see)
             },
             write: |jobs, to| write_yaml(jobs, to),
         }

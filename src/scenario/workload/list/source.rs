@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::workload::format::{FormatContents, other};
+use crate::workload::format::{FormatContents, Trace, other};
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
@@ -126,7 +126,8 @@ impl Source for ListSource {
                 let FormatContents::List { read, .. } = format.contents() else {
                     return Err(other(&path, format, "a list of jobs"));
                 };
-                let list = read(format, &path, site.cluster.hdfs.block, Strictness::of(*lenient))?;
+                let (block, how) = (site.cluster.hdfs.block, Strictness::of(*lenient));
+                let list = Trace::collected(|see| read(format, &path, block, how, see))?;
                 file.pin(site.folder, list.sha256.as_deref())?;
                 let broken = list.skipped.count;
                 Ok(FoundJobs { jobs: list.into_own(), broken, ..FoundJobs::default() })

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
-use super::order::{RepeatedIds, sort_by, told_order};
+use super::order::{RepeatedIds, told_order};
 use super::properties;
 use super::record::{self, LOG_HEADS, LoggedJob};
 use super::source::reduce_times;
 use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
-    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, Trace,
-    TraceJob,
+    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, SeeJob,
+    Trace, TraceJob,
 };
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -73,9 +73,17 @@ impl Format for JobHistory {
 
     fn contents(&self) -> FormatContents {
         // Its jobs are read into Rumen's records, and are written as such.
-        FormatContents::Jobs(|_, path, block, strictness| {
-            jobs_of(&RumenJobs, path, block, strictness)
+        FormatContents::Jobs(|_, path, block, strictness, see| {
+            jobs_of(&RumenJobs, path, block, strictness, see)
         })
+    }
+
+    fn written_as(&self) -> Option<&'static str> {
+        RumenJobs.written_as()
+    }
+
+    fn is_wall_clock(&self) -> bool {
+        true
     }
 }
 
@@ -93,24 +101,30 @@ impl Format for RumenTopology {
     }
 }
 
-/// Reads the jobs of a trace, sorted by their submission, each with an id of its own.
+/// Reads the jobs of a trace, each with an id of its own.
 fn jobs_of(
     format: &'static dyn Format,
     path: &Path,
     block: Bytes,
     strictness: Strictness,
+    see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
     let mut records = Records::<LoggedJob>::open(path, strictness)?;
     records.allow_unordered();
     records.allow_repeated_ids();
     let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
-    let mut trace = Trace::of_records(records, format, block, strictness, |job| {
+    let (mut latest, mut late) = (SimSpan::ZERO, 0);
+    let see = |job: LoggedJob| {
+        latest = latest.max(ForeignJob::submit(&job));
+        late += u64::from(ForeignJob::submit(&job) < latest);
+        see(TraceJob::Foreign(Box::new(job)));
+    };
+    let mut trace = Trace::of_records(records, format, block, strictness, see, |job| {
         repeats.rename(job);
         if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
             survey.add(&admitted);
         }
     })?;
-    let late = sort_by(&mut trace.jobs, |job| job.submit().as_millis());
     trace.notes.extend(told_order(late));
     trace.notes.extend(repeats.told());
     trace.facts.extend(survey.told());
