@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::lines::TerminalLines;
@@ -181,7 +182,8 @@ impl From<EmulationError> for Failure {
 /// A bare `io::Error` comes only from printing: errors of files carry their paths.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Environment(anyhow::Error::new(error).context("cannot write to stdout"))
+        // A job that cannot be written is a mistake of the user, whatever it is written to.
+        super::file::cannot(Path::new("to stdout"), error)
     }
 }
 

@@ -151,7 +151,7 @@ pub(crate) fn inspect_and_convert(bytes: &[u8]) {
                     let read = Trace::read_as(target, &again, block, Strictness::Strict);
                     read.unwrap_or_else(|error| panic!("{target}: {error}"));
                 }
-                Err(error) => assert!(error.to_string().contains("larger than"), "{error}"),
+                Err(error) => assert!(error.to_string().contains("read back"), "{error}"),
             }
         }
     }

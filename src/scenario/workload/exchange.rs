@@ -281,8 +281,11 @@ pub fn convert(
         let TraceJob::Foreign(mut job) = make(&entry, jobs.block) else {
             unreachable!("`{}` is in no list", entry.name)
         };
-        // A job that cannot be read back loses all fields of its entry.
-        let back = job.entry(0, jobs.block).ok().flatten();
+        let back = job.entry(0, jobs.block).map_err(|what| {
+            let what = format!("the job `{}` could not be read back: {what}", entry.name);
+            io::Error::new(io::ErrorKind::InvalidInput, what)
+        })?;
+        // A job without tasks in this format loses all fields of its entry.
         let back = back.map(|entry| entry.fields()).unwrap_or_default();
         for (field, _) in
             entry.said().iter().filter(|(field, value)| back.get(field) != Some(value))
@@ -396,6 +399,24 @@ mod tests {
             let (back, lost) = through(&list, "swim");
             assert_eq!((said(&back), lost), (said(&trace), vec![]));
         }
+    }
+
+    #[test]
+    fn a_job_that_could_not_be_read_back_is_not_written() {
+        let late = read(b"name,submit,maps,map_time\na,36000d,1,1000d\n");
+        let jobs = PackedJobs::of(&late.entries(BLOCK), BLOCK);
+        for to in ["rumen", "sls"] {
+            let error = convert(&jobs, format(to), &mut io::sink()).unwrap_err().to_string();
+            assert!(
+                error.starts_with("the job `a` ends after more than a hundred years"),
+                "{error}"
+            );
+        }
+        assert!(convert(&jobs, format("csv"), &mut io::sink()).is_ok());
+        let large = read(b"name,maps,input\na,3,900PiB\n");
+        let jobs = PackedJobs::of(&large.entries(BLOCK), BLOCK);
+        let error = convert(&jobs, format("swim"), &mut io::sink()).unwrap_err().to_string();
+        assert!(error.starts_with("the job `a` could not be read back: "), "{error}");
     }
 
     #[test]

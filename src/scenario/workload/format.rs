@@ -312,6 +312,13 @@ impl Formats {
     }
 }
 
+/// Returns an error that a job cannot be written, since its end could not be read back.
+pub(super) fn too_late(job: &str) -> io::Error {
+    let what =
+        format!("the job `{job}` ends after more than a hundred years, too late to be read back");
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
 /// Returns an error that a file has another format than expected.
 pub fn other(path: &Path, found: &dyn Format, expected: &'static str) -> TraceError {
     TraceError::OtherFormat { path: path.to_owned(), found: found.name(), expected }

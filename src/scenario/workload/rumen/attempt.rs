@@ -49,6 +49,16 @@ pub struct LoggedTask {
 }
 
 impl LoggedTask {
+    /// Returns the latest time that is known of it.
+    pub(super) fn latest(&self) -> Option<u64> {
+        let of_attempt = |attempt: &LoggedAttempt| {
+            let LoggedAttempt { start_time, shuffle_finished, sort_finished, .. } = attempt;
+            [*start_time, *shuffle_finished, *sort_finished, attempt.finish_time].into_iter().max()
+        };
+        let of_attempts = self.attempts.iter().filter_map(of_attempt);
+        of_attempts.chain([self.start_time, self.finish_time]).max().flatten()
+    }
+
     /// Returns whether it sets a job up or cleans up after it.
     pub(super) fn is_service(&self) -> bool {
         matches!(self.task_type, Some(TaskType::Setup | TaskType::Cleanup))

@@ -13,7 +13,7 @@ use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
 use crate::workload::format::{
     ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, SeeJob,
-    Trace, TraceJob,
+    Trace, TraceJob, too_late,
 };
 use crate::workload::jobs::{JobEntry, Phases};
 use mumakil_base::units::{Bytes, SimSpan};
@@ -179,6 +179,10 @@ impl ForeignJob for LoggedJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        let latest = self.tasks().map(LoggedTask::latest).max().flatten().max(self.finish_time);
+        if SimSpan::LONGEST.as_millis() < latest.unwrap_or(0) {
+            return Err(too_late(&self.job_id));
+        }
         match self.priority_changes.last() {
             // Rumen keeps the last priority.
             Some((_, last)) => json::write(&Self { priority: Some(*last), ..self.clone() }, to),

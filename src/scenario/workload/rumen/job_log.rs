@@ -64,21 +64,8 @@ impl JobLog {
 
     /// Returns the latest time that was told, in milliseconds.
     fn latest(&self) -> u64 {
-        let of_task = |task: &LoggedTask| {
-            let attempts = task.attempts.iter().map(|attempt| {
-                [
-                    attempt.start_time,
-                    attempt.shuffle_finished,
-                    attempt.sort_finished,
-                    attempt.finish_time,
-                ]
-                .into_iter()
-                .max()
-            });
-            attempts.flatten().chain([task.start_time, task.finish_time]).max().flatten()
-        };
         let own = [self.job.submit_time, self.job.launch_time, self.job.finish_time];
-        self.tasks.values().map(of_task).chain(own).max().flatten().unwrap_or(0)
+        self.tasks.values().map(LoggedTask::latest).chain(own).max().flatten().unwrap_or(0)
     }
 
     /// Reads the job's configuration, as XML.

@@ -8,6 +8,7 @@ use super::record::{SlsJob, SlsRack, SlsTask};
 use super::synth::Synth;
 use crate::workload::format::{
     ConversionTarget, ForeignJob, Format, FormatContents, GeneratorSize, HostFile, Trace, TraceJob,
+    too_late,
 };
 use crate::workload::hosts::Hosts;
 use crate::workload::jobs::{JobEntry, TaskCores};
@@ -145,6 +146,9 @@ impl ForeignJob for SlsJob {
     }
 
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        if self.impossible_time().is_some() {
+            return Err(too_late(self.id.as_deref().unwrap_or_default()));
+        }
         json::write(self, to)
     }
 }

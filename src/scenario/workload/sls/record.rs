@@ -186,11 +186,7 @@ impl Record for SlsJob {
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
         let job: Self = json::parse(object, unknown)?;
-        let own = [job.start_ms, job.end_ms];
-        let of_tasks = job.tasks.iter().flat_map(|task| [task.start_ms, task.end_ms]);
-        if let Some(time) =
-            own.into_iter().chain(of_tasks).flatten().find(|t| is_impossible_time(*t))
-        {
+        if let Some(time) = job.impossible_time() {
             let what = format!("a time of {time} ms, more than a hundred years away");
             return Err(RecordFault::new(what).of(job.job()));
         }
@@ -235,8 +231,14 @@ impl Record for SlsJob {
 /// than the time that a wrong unit gives.
 const A_YEAR: SimSpan = SimSpan::from_secs(365 * 86_400);
 
-fn is_impossible_time(millis: i64) -> bool {
-    LATEST_MS < millis.unsigned_abs()
+impl SlsJob {
+    /// Returns a time that no job can have, if there is one.
+    pub(super) fn impossible_time(&self) -> Option<i64> {
+        let own = [self.start_ms, self.end_ms];
+        let of_tasks = self.tasks.iter().flat_map(|task| [task.start_ms, task.end_ms]);
+        let mut times = own.into_iter().chain(of_tasks).flatten();
+        times.find(|millis| LATEST_MS < millis.unsigned_abs())
+    }
 }
 
 impl Record for SlsRack {
