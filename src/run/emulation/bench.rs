@@ -23,8 +23,10 @@ pub fn bench<P: Policy>(
     registry: &Registry,
 ) -> Result<(PolicyBench<P>, Vec<Warning>), EmulationError> {
     let loaded = Draft::of(name, text)?.or_no_jobs().resolve(registry)?;
-    let LoadedScenario { mut scenario, warnings, .. } = loaded;
-    let topology = Arc::new(topology(&mut scenario, registry.formats())?);
+    let LoadedScenario { mut scenario, mut warnings, .. } = loaded;
+    let (topology, notes) = topology(&mut scenario, registry.formats())?;
+    warnings.extend(notes.into_iter().map(Warning::Doubt));
+    let topology = Arc::new(topology);
     let policy: P = registry.build_as(&scenario.scheduler)?;
     let setting = setting(&scenario, &topology, registry);
     PolicyBench::begun(policy, topology.clone(), scenario.hadoop.clone(), &setting)
