@@ -49,7 +49,9 @@ pub struct Unreachable;
 
 #[derive(Clone, Debug, Default)]
 struct NodeOfFlow {
-    potential: i64,
+    /// Parts between which nothing may flow wander off from each other, by the cost of an arc each
+    /// time: far beyond the largest cost.
+    potential: i128,
     supply: i64,
     /// The supply and the units that flow in, less the units that flow out.
     excess: i64,
@@ -73,7 +75,7 @@ struct PathSearch {
     /// The number of the search; what an earlier one has noted does not count.
     number: u64,
     nodes: Vec<SearchedNode>,
-    heap: BinaryHeap<Reverse<(i64, usize)>>,
+    heap: BinaryHeap<Reverse<(i128, usize)>>,
     /// The nodes whose distance is final.
     done: Vec<usize>,
 }
@@ -81,7 +83,7 @@ struct PathSearch {
 #[derive(Clone, Copy, Debug, Default)]
 struct SearchedNode {
     search: u64,
-    distance: i64,
+    distance: i128,
     is_done: bool,
     /// The way by which the path comes.
     by: usize,
@@ -179,12 +181,12 @@ impl CheapestFlow {
         self.ways[arc.0 + 1].room
     }
 
-    /// Lists the nodes from which units flow straight to a node.
-    pub fn sources_of(&self, node: FlowNode) -> impl Iterator<Item = FlowNode> {
+    /// Lists the nodes from which units flow straight to a node, with their numbers of units.
+    pub fn sources_of(&self, node: FlowNode) -> impl Iterator<Item = (FlowNode, i64)> {
         // A way back that has room leads to a node from which units come.
         let back = self.nodes[node.0].ways.iter().filter(|way| *way % 2 == 1);
         let filled = back.map(|way| &self.ways[*way]).filter(|way| 0 < way.room);
-        filled.map(|way| FlowNode(way.to))
+        filled.map(|way| (FlowNode(way.to), way.room))
     }
 
     /// Returns what the flow costs.
@@ -202,11 +204,11 @@ impl CheapestFlow {
             let (out, back) = (&self.ways[*way], &self.ways[way ^ 1]);
             let other = self.nodes[out.to].potential;
             if 0 < out.room {
-                least = least.max(Some(other - out.cost));
+                least = least.max(Some(other - i128::from(out.cost)));
             }
             if 0 < back.room {
-                let bound = other + back.cost;
-                most = Some(most.map_or(bound, |most: i64| most.min(bound)));
+                let bound = other + i128::from(back.cost);
+                most = Some(most.map_or(bound, |most: i128| most.min(bound)));
             }
         }
         // If the bounds contradict each other, a repair must move flow.
@@ -255,9 +257,9 @@ impl CheapestFlow {
         self.ways[way ^ 1].to
     }
 
-    fn reduced_cost(&self, way: usize) -> i64 {
+    fn reduced_cost(&self, way: usize) -> i128 {
         let [from, to] = [self.from(way), self.ways[way].to].map(|node| self.nodes[node].potential);
-        self.ways[way].cost + from - to
+        i128::from(self.ways[way].cost) + from - to
     }
 
     fn send(&mut self, way: usize, units: i64) {
@@ -330,7 +332,7 @@ impl PathSearch {
     }
 
     /// Notes a path to a node, unless a shorter one is known.
-    fn reach(&mut self, node: usize, distance: i64, by: usize) {
+    fn reach(&mut self, node: usize, distance: i128, by: usize) {
         let known = &mut self.nodes[node];
         if known.search == self.number && known.distance <= distance {
             return;
@@ -340,7 +342,7 @@ impl PathSearch {
     }
 
     /// Returns the nearest node whose distance was not final before.
-    fn next(&mut self) -> Option<(i64, usize)> {
+    fn next(&mut self) -> Option<(i128, usize)> {
         while let Some(Reverse((distance, node))) = self.heap.pop() {
             let known = &mut self.nodes[node];
             if !known.is_done {
@@ -474,6 +476,56 @@ mod tests {
         }
     }
 
+    /// Potentials of parts between which nothing flows wander off, by a dear arc each time.
+    #[test]
+    fn a_long_life_of_changes_with_dear_arcs_overflows_nothing() {
+        const DEAR: i64 = 100_000_000_000_000_000;
+        let mut flow = CheapestFlow::default();
+        let sink = flow.add_node(0);
+        let machines = [0; 3].map(|supply| {
+            let machine = flow.add_node(supply);
+            (machine, flow.add_arc(machine, sink, 0, 0))
+        });
+        let jobs = [0; 4].map(|supply| {
+            let wait = flow.add_node(supply);
+            (wait, [0, DEAR].map(|cost| flow.add_arc(wait, sink, 0, cost)))
+        });
+        let mut tasks: Vec<(FlowNode, usize)> = Vec::new();
+        let mut drawn: u64 = 1;
+        let mut draw = |below: usize| {
+            drawn = drawn
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (drawn >> 33) as usize % below
+        };
+        for turn in 0..5_000 {
+            let (machine, slots) = machines[draw(3)];
+            flow.set_capacity(slots, draw(3) as i64);
+            let job = draw(4);
+            if draw(2) == 0 {
+                let task = flow.add_node(1);
+                flow.add_arc(task, jobs[job].0, 1, 0);
+                flow.add_arc(task, machine, 1, 5);
+                flow.settle(task);
+                tasks.push((task, job));
+            } else if !tasks.is_empty() {
+                let (task, _) = tasks.swap_remove(draw(tasks.len()));
+                flow.remove_node(task);
+            }
+            let mut most = 0;
+            for (number, (_, [may_wait, must_not_wait])) in jobs.iter().enumerate() {
+                let own = tasks.iter().filter(|(_, job)| *job == number).count();
+                let least = draw(own + 1) as i64;
+                flow.set_capacity(*may_wait, own as i64 - least);
+                flow.set_capacity(*must_not_wait, least);
+                most += own as i64;
+            }
+            flow.set_supply(sink, -most);
+            flow.repair().unwrap();
+            assert!(flow.is_proven(), "turn {turn}");
+        }
+    }
+
     #[test]
     fn supply_that_reaches_no_demand_is_told() {
         let mut flow = CheapestFlow::default();
@@ -485,6 +537,6 @@ mod tests {
         flow.set_supply(from, 1);
         flow.set_capacity(arc, 1);
         assert_eq!(flow.repair(), Ok(()));
-        assert_eq!((flow.cost(), flow.sources_of(to).collect::<Vec<_>>()), (3, vec![from]));
+        assert_eq!((flow.cost(), flow.sources_of(to).collect::<Vec<_>>()), (3, vec![(from, 1)]));
     }
 }

@@ -70,10 +70,11 @@ impl Quincy {
         let plan = &mut self.plans[kind];
         let tracker = offer.tracker();
         plan.make(&offer.view());
-        while let Some(task) = plan.next_on(tracker) {
+        let mut victims = plan.moved_from(tracker).into_iter();
+        for task in plan.planned_on(tracker) {
             let mut victim = None;
             if offer.free(kind) == 0 {
-                victim = plan.moved_from(tracker).find(|attempt| offer.can_preempt(*attempt));
+                victim = victims.find(|attempt| offer.can_preempt(*attempt));
                 let Some(victim) = victim else { break };
                 offer.count_on(victim, Preemption::Kill);
             }
@@ -85,8 +86,6 @@ impl Quincy {
                 plan.note_end(victim);
             }
             plan.launched(&offer.view(), tracker, launched.attempt);
-            plan.hear(tracker, offer.free(kind));
-            plan.repair();
         }
         true
     }
@@ -267,6 +266,45 @@ mod tests {
             let killed = bench.carry_out().into_iter().filter(|(_, order)| *order == Order::Kill);
             assert_eq!(killed.count(), held[1]);
             assert_eq!(bench.held(MAP, [first, second]), held);
+        }
+    }
+
+    proptest! {
+        /// Jobs arrive and are killed, attempts end and fail, orders are carried out now or later:
+        /// whatever happens, the plan knows what waits and what runs, and places no unit for a task
+        /// that has gone.
+        #[test]
+        fn a_victim_that_waits_is_asked_for_once(
+            (fair, wait, racks) in (any::<bool>(), 0_u32..3, vec(0_u32..2, 1..4)),
+            events in vec((0_u8..8, 0_u32..8, 0_u32..8), 1..60),
+        ) {
+            let options = format!("{{fair: {fair}, preemption: true, wait: {wait}}}");
+            let nodes = racks.len() as u32;
+            let mut bench = bench(&options, &racks);
+            let mut jobs = Vec::new();
+            for (instant, (what, one, other)) in (1..).zip(events) {
+                bench.at(f64::from(instant));
+                match what {
+                    0 => jobs.push(reads(&mut bench, &vec![one % nodes; 1 + other as usize])),
+                    1 => jobs.push(bench.submit(one, other, |_| {})),
+                    2 if !jobs.is_empty() => bench.kill_job(jobs.remove(one as usize % jobs.len())),
+                    3 => _ = bench.carry_out(),
+                    4 | 5 => {
+                        let running = bench.running(one % nodes);
+                        match running.get(other as usize) {
+                            Some(attempt) if what == 4 => bench.ends(*attempt),
+                            Some(attempt) => bench.fails(*attempt),
+                            None => {}
+                        }
+                    }
+                    _ => _ = bench.offer(one % nodes),
+                }
+                for kind in SlotKind::BOTH {
+                    let mut plan = bench.policy.plans[kind].clone();
+                    plan.make(&bench.view());
+                    plan.assert_sound(&bench.view());
+                }
+            }
         }
     }
 

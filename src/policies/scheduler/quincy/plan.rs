@@ -9,6 +9,9 @@
 //! Costs are in millionths of a second of waiting at `wait: 1`. While a task waits, its wait cost
 //! grows. All waiting tasks grow dearer together; so the plan lowers the cost of slots instead, of
 //! which there are fewer.
+//!
+//! Changes are noted where they happen. Only [`SlotPlan::make`] asks the jobs what they may have and
+//! repairs the flow, so that each plan is of tasks and jobs that fit together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +31,11 @@ const GUARANTEE: i64 = 100_000_000_000_000_000;
 /// The most that anything else costs: three years of waiting at the dearest rate.
 const MOST: f64 = 1e16;
 
+/// More units than there are.
+const MANY: i64 = u32::MAX as i64;
+
 /// The plan for the slots of a kind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SlotPlan {
     kind: SlotKind,
     /// The kind of the tasks for these slots.
@@ -49,7 +55,7 @@ pub(super) struct SlotPlan {
     holders: Vec<TrackerId>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PlannedMachine {
     node: FlowNode,
     /// The node of its rack.
@@ -61,7 +67,7 @@ struct PlannedMachine {
     running: BTreeSet<TaskId>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PlannedJob {
     /// The node of its tasks that wait.
     waiting: FlowNode,
@@ -76,7 +82,7 @@ struct PlannedJob {
     most: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PlannedTask {
     node: FlowNode,
     wait: FlowArc,
@@ -123,16 +129,15 @@ impl SlotPlan {
     /// Adds the machines of a cluster, none of which has been heard.
     pub(super) fn add_machines(&mut self, topology: &Topology) {
         let Self { flow, slots, anywhere, .. } = self;
-        let many = i64::from(u32::MAX);
         let mut rack = |_| {
             let rack = flow.add_node(0);
-            flow.add_arc(*anywhere, rack, many, 0);
+            flow.add_arc(*anywhere, rack, MANY, 0);
             rack
         };
         let racks: Vec<FlowNode> = (0..topology.racks()).map(&mut rack).collect();
         self.machines.extend(topology.nodes().map(|(id, _)| {
             let (node, rack) = (flow.add_node(0), racks[topology.rack(id).0 as usize]);
-            flow.add_arc(rack, node, many, 0);
+            flow.add_arc(rack, node, MANY, 0);
             let slots = flow.add_arc(node, *slots, 0, 0);
             PlannedMachine { node, rack, slots, free: 0, running: BTreeSet::new() }
         }));
@@ -216,7 +221,6 @@ impl SlotPlan {
         let since_start = now.as_micros() as f64 - waited.as_micros() as f64;
         let wait_cost = -cost(self.options.wait.get() * since_start);
         let node = self.flow.add_node(1);
-        self.flow.add_supply(self.slots, -1);
         let wait = self.flow.add_arc(node, waiting, 1, wait_cost);
         let (far, places) = self.places(view, task);
         self.flow.add_arc(node, self.anywhere, 1, far);
@@ -250,7 +254,6 @@ impl SlotPlan {
         let Some(task) = self.tasks.remove(&id) else { return };
         self.by_node.remove(&task.node);
         self.flow.remove_node(task.node);
-        self.flow.add_supply(self.slots, 1);
         let job = self.job(id.job);
         job.tasks -= 1;
         job.tasks_waiting -= u32::from(task.running.is_none());
@@ -274,6 +277,7 @@ impl SlotPlan {
         let now = view.now();
         let waits = cost(self.options.wait.get() * now.as_micros() as f64);
         for machine in 0..self.machines.len() {
+            step();
             let tracker = TrackerId(machine as u32);
             // A tracker that is lost is not heard any more.
             if 0 < self.machines[machine].free && !view.is_active(tracker) {
@@ -283,18 +287,14 @@ impl SlotPlan {
             flow.set_cost(machines[machine].slots, -waits);
             for task in machines[machine].running.iter().map(|id| &tasks[id]) {
                 let Some(running) = task.running else { continue };
-                let ran = now.saturating_since(task.since).as_micros() as i64;
+                // The slot that it has is the cheapest one, even before it has run for any time.
+                let ran = now.saturating_since(task.since).as_micros() as i64 + 1;
                 flow.set_cost(running.stay, running.transfer - ran);
                 flow.set_cost(task.wait, running.waited - waits);
                 flow.settle(task.node);
             }
         }
         self.guarantee(view);
-        self.repair();
-    }
-
-    /// Repairs the plan after a launch.
-    pub(super) fn repair(&mut self) {
         self.flow.repair().expect("each task can wait");
     }
 
@@ -332,33 +332,35 @@ impl SlotPlan {
         self.flow.set_supply(self.slots, -in_slots);
     }
 
-    /// Returns the first waiting task that the plan puts on a tracker.
-    pub(super) fn next_on(&self, tracker: TrackerId) -> Option<TaskId> {
-        let mut at = vec![self.machines[tracker.index()].node];
+    /// Returns the waiting tasks that the plan puts on a tracker.
+    pub(super) fn planned_on(&self, tracker: TrackerId) -> Vec<TaskId> {
+        let mut found = Vec::new();
+        let mut at = vec![(self.machines[tracker.index()].node, MANY)];
         // From the machine back along the flow: tasks whose input is here, then tasks in the rack,
         // then all others.
-        while let Some(place) = at.pop() {
-            let mut first = None;
-            for source in self.flow.sources_of(place) {
+        while let Some((place, units)) = at.pop() {
+            let before = found.len();
+            for (source, units) in self.flow.sources_of(place) {
                 step();
                 match self.by_node.get(&source) {
                     Some(task) if self.tasks[task].running.is_some() => {}
-                    Some(task) => first = Some(first.map_or(*task, |it: TaskId| it.min(*task))),
-                    None => at.push(source),
+                    Some(task) => found.push(*task),
+                    None => at.push((source, units)),
                 }
             }
-            if first.is_some() {
-                return first;
-            }
+            found[before..].sort_unstable();
+            found.truncate(before + units as usize);
+            let left = units - (found.len() - before) as i64;
+            at.iter_mut().for_each(|(_, units)| *units = left.min(*units));
         }
-        None
+        found
     }
 
     /// Lists the attempts on a tracker that the plan moves elsewhere or lets wait.
-    pub(super) fn moved_from(&self, tracker: TrackerId) -> impl Iterator<Item = AttemptId> {
+    pub(super) fn moved_from(&self, tracker: TrackerId) -> Vec<AttemptId> {
         let running = self.machines[tracker.index()].running.iter();
         let running = running.filter_map(|task| self.tasks[task].running);
-        running.filter(|it| self.flow.flow(it.stay) == 0).map(|it| it.attempt)
+        running.filter(|it| self.flow.flow(it.stay) == 0).map(|it| it.attempt).collect()
     }
 
     /// Notes a launch of a task of the plan.
@@ -379,11 +381,32 @@ impl SlotPlan {
         let transfer = here.map(|(_, cost)| *cost).min().unwrap_or(far);
         machine.running.insert(id);
         let task = self.tasks.get_mut(&id).expect("it has just been found there");
-        // The slot that it has is the cheapest one, even before it has run for any time.
         let stay = self.flow.add_arc(task.node, machine.node, 1, transfer - 1);
         task.running = Some(PlannedAttempt { attempt, tracker, stay, transfer, waited });
         task.since = now;
         self.job(id.job).tasks_waiting -= 1;
+    }
+
+    /// Asserts that the plan knows the tasks that wait and those that run, and that what its jobs
+    /// supply to the flow is what they have.
+    #[cfg(test)]
+    pub(super) fn assert_sound(&self, view: &View<'_>) {
+        assert!(self.flow.is_proven());
+        for job in view.running_jobs() {
+            let all = (0..job.tasks(self.kind).total()).map(|index| TaskId {
+                job: job.id(),
+                kind: self.tasks_are,
+                index,
+            });
+            let waiting = all.clone().filter(|task| job.waits(*task)).count();
+            let known = all.filter_map(|task| self.tasks.get(&task));
+            let (run, wait): (Vec<_>, Vec<_>) = known.partition(|it| it.running.is_some());
+            assert_eq!(wait.len(), waiting, "tasks of {} wait", job.id());
+            let counted =
+                self.jobs.get(&job.id()).map_or((0, 0), |it| (it.tasks, it.tasks_waiting));
+            assert_eq!(counted, ((run.len() + wait.len()) as u32, wait.len() as u32));
+            assert!(run.len() as u32 <= job.tasks(self.kind).running(), "{} runs", job.id());
+        }
     }
 
     /// Returns how many slots a job may have, and how long a task of it has waited.
