@@ -143,7 +143,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         check_cluster(cluster, workload.has_hosts(), found);
         // Nodes from a file may have memory and cores of their own: then only the run checks them.
         if !workload.has_hosts() && cluster.topology.is_none() {
-            check_room(cluster, jobs, found);
+            check_room(cluster, jobs, hadoop.slow_start, found);
         }
         check_writer(scenario, found);
         check_pods(scenario, found);

@@ -148,6 +148,7 @@ impl Scenario {
             folder: &self.folder,
             reads_files: true,
             line: self.hadoop.line,
+            nodes: self.cluster.nodes.get(),
             slots: self.cluster.slots(),
             most_slots: self.cluster.most_slots(),
             jobs: jobs().map(JobEntry::expected).chain(moved).collect(),

@@ -48,6 +48,40 @@ workload:
     }
 }
 
+/// A map fails while a reduce holds the memory of the other node, and the next reduce takes the rest.
+#[test]
+fn maps_that_wait_for_memory_which_reduces_hold_are_told_of() {
+    let yaml = "
+cluster: {nodes: 2, resources: memory, memory: 4GiB, map_slots: 1, reduce_slots: 1}
+workload:
+  jobs: [{name: a, maps: 3, map_time: 60s, reduces: 2, map_memory: 2GiB, reduce_memory: 3GiB}]
+later: [{at: 110s, fail_task: {job: a, map: 2}}]
+";
+    let hold = "job a: 1 map waits for memory or cores, which launched reduces hold";
+    stalls(yaml, 42, &[hold, "2 of 2 reduce slots are taken: 2 by a"]);
+    let room = Room::new();
+    room.write("a.yaml", yaml);
+    let is_warned = |set: &str| {
+        let output = room.mumakil(&format!("check a.yaml {set}")).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        told.contains("2 launched reduces may hold the memory of all nodes")
+    };
+    assert!(is_warned(""));
+    assert!(!is_warned("--set hadoop.slow_start=1") && !is_warned("--set cluster.memory=5GiB"));
+}
+
+/// Frameworks without jobs get no offers, however long they would think about them.
+#[test]
+fn frameworks_without_jobs_keep_nobody_waiting() {
+    let yaml = "
+cluster: {nodes: 4}
+workload: {jobs: [{name: a, maps: 5, map_time: 10s}]}
+scheduler:
+  offers: {answer: 1s, frameworks: {f: {}, g: {}, h: {}, i: {}, j: {}, k: {}, l: {}, m: {}}}
+";
+    ends(yaml, 42);
+}
+
 #[test]
 fn a_map_that_has_failed_wherever_there_are_map_slots_is_told_of() {
     let yaml = "

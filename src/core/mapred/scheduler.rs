@@ -305,6 +305,8 @@ pub struct PolicySite<'s> {
     pub reads_files: bool,
     /// The version of Hadoop.
     pub line: HadoopLine,
+    /// The nodes of the cluster.
+    pub nodes: u32,
     /// The slots of the whole cluster.
     pub slots: PerSlot<u64>,
     /// The most slots of each kind that a node has.

@@ -86,10 +86,13 @@ pub struct ExpectedJob<'s> {
     pub pool: Option<&'s str>,
     /// The memory of each attempt; 0 for a kind without tasks.
     pub memory: PerSlot<Bytes>,
+    /// Whether it has a deadline.
+    pub has_deadline: bool,
 }
 
 impl<'s> ExpectedJob<'s> {
-    /// Returns these facts about a job; `has_tasks` says which kinds of tasks it has.
+    /// Returns these facts about a job without a deadline; `has_tasks` says which kinds of tasks it
+    /// has.
     pub fn new(
         user: &'s str,
         pool: Option<&'s str>,
@@ -98,7 +101,7 @@ impl<'s> ExpectedJob<'s> {
     ) -> Self {
         // A job without reduces needs no memory for reduces, even if its settings give some.
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
-        Self { user, pool, memory: PerSlot::of(of) }
+        Self { user, pool, memory: PerSlot::of(of), has_deadline: false }
     }
 }
 
@@ -163,7 +166,9 @@ impl JobSpec {
     /// Returns the facts that are known before the job arrives.
     pub fn expected(&self) -> ExpectedJob<'_> {
         let has_tasks = PerSlot { map: 0 < self.maps, reduce: 0 < self.reduces };
-        ExpectedJob::new(&self.user, self.named_pool(), has_tasks, self.memory)
+        let has_deadline = self.deadline.is_some();
+        let expected = ExpectedJob::new(&self.user, self.named_pool(), has_tasks, self.memory);
+        ExpectedJob { has_deadline, ..expected }
     }
 }
 

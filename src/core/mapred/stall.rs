@@ -69,6 +69,9 @@ pub enum WaitCause {
     /// Another tracker: each tracker with a free slot has too few slots for the task, or is avoided
     /// because attempts have failed there.
     OtherTracker,
+    /// Memory or cores: where a slot is free, attempts hold too much of them; all of these are maps,
+    /// or some are reduces.
+    Room(SlotKind),
     /// The policy: slots are free, but it gives the job none.
     Policy,
     /// This many maps of its job, which have not ended.
@@ -121,6 +124,9 @@ impl fmt::Display for JobWait {
             WaitCause::Slot => f.write_str("for a slot: all are taken"),
             WaitCause::OtherTracker => {
                 f.write_str("for another tracker: those with a free slot are avoided or too small")
+            }
+            WaitCause::Room(kind) => {
+                write!(f, "for memory or cores, which launched {}s hold", kind.word())
             }
             WaitCause::Policy => {
                 f.write_str("for the policy, which gives no slot though some are free")

@@ -26,8 +26,8 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::places::move_entry;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Reason,
-    Scheduler, SlotKind, TrueDurations, View,
+    Complaint, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, PolicySite, Precedence,
+    PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
 
 /// The options of `aria`.
@@ -254,6 +254,14 @@ impl Policy for Aria {
     type Options = AriaOptions;
     const HEEDS_BYTES: bool = false;
 
+    fn settle(options: &mut AriaOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
+        let without = site.jobs.iter().any(|job| !job.has_deadline);
+        let message = "jobs without a deadline get no slot: no slot is needed for one";
+        let hint = "give all jobs a `deadline`, or leave `spare: false` out";
+        let complaint = || Complaint::warning(&["spare"], message, hint);
+        (!options.spare && without).then(complaint).into_iter().collect()
+    }
+
     fn new(AriaOptions { bound, spare, delay }: AriaOptions) -> Self {
         let (lines, jobs) = (PerSlot::default(), FxHashMap::default());
         Self { bound, spare, lines, jobs, truth: None, delay: Delay::new(&delay) }
@@ -264,10 +272,30 @@ impl Policy for Aria {
 mod tests {
     use super::*;
     use mumakil_base::theory::TaskBag;
+    use mumakil_core::mapred::{ExpectedJob, HadoopLine};
     use proptest::prelude::*;
 
     fn profile(mean: f64, longest: f64) -> TaskProfile {
         TaskProfile { mean, longest }
+    }
+
+    #[test]
+    fn jobs_without_a_deadline_are_told_if_no_slot_is_spare() {
+        let told = |spare, has_deadline| {
+            let has_tasks = PerSlot { map: true, reduce: false };
+            let job = ExpectedJob::new("ann", None, has_tasks, PerSlot::default());
+            let site = PolicySite {
+                folder: std::path::Path::new("."),
+                line: HadoopLine::V1,
+                nodes: 1,
+                slots: PerSlot { map: 1, reduce: 1 },
+                most_slots: PerSlot { map: 1, reduce: 1 },
+                jobs: vec![ExpectedJob { has_deadline, ..job }],
+            };
+            Aria::settle(&mut AriaOptions { spare, ..AriaOptions::default() }, &site)
+        };
+        assert!(told(false, false)[0].message.starts_with("jobs without a deadline get no slot"));
+        assert_eq!([told(true, false), told(false, true)], [[], []]);
     }
 
     #[test]

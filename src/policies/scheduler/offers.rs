@@ -6,7 +6,8 @@
 //!                           ─▶ the next framework, for what is left
 //! ```
 //! A framework knows only its own jobs. It refuses an offer by leaving slots free, and is then not
-//! offered this node again for a while (`filter`), unless it has got new tasks. While a framework
+//! offered this node again for a while (`filter`), unless it has got new tasks. A framework without
+//! tasks for the free slots gets no offer. While a framework
 //! thinks about an offer (`answer`), the node's free slots are not offered to others; after `time_out`
 //! the offer is taken back.
 //!
@@ -166,9 +167,21 @@ impl Offers {
         known.pending = pending;
     }
 
-    /// Returns the framework that gets the next offer of a node; `None` if all have been asked or
-    /// have refused.
-    fn next(&self, view: &View<'_>, tracker: TrackerId, asked: &BTreeSet<usize>) -> Option<usize> {
+    /// Returns whether a framework could use one of these free slots.
+    fn wants(&self, offer: &Offer<'_>, framework: usize) -> bool {
+        let Framework { policy, jobs, .. } = &self.frameworks[framework];
+        let mut kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind));
+        let view = offer.view();
+        let waits =
+            |kind| jobs.iter().any(|id| view.job(*id).is_some_and(|job| 0 < job.pending(kind)));
+        // A policy that suspends may have something to resume.
+        (policy.wants_full_trackers() && !jobs.is_empty()) || kinds.any(waits)
+    }
+
+    /// Returns the framework that gets the next offer of a node; `None` if all have been asked, have
+    /// refused or want no slot.
+    fn next(&self, offer: &Offer<'_>, asked: &BTreeSet<usize>) -> Option<usize> {
+        let (view, tracker) = (offer.view(), offer.tracker());
         let (now, total) = (view.now(), view.total());
         if self.sharing == NodeSharing::Static {
             return Some(self.owner(tracker)).filter(|owner| !asked.contains(owner));
@@ -182,7 +195,8 @@ impl Offers {
         };
         let open = (0..self.frameworks.len())
             .inspect(|_| step())
-            .filter(|framework| !asked.contains(framework) && !is_filtered(*framework));
+            .filter(|framework| !asked.contains(framework) && !is_filtered(*framework))
+            .filter(|framework| self.wants(offer, *framework));
         let share = |framework: &usize| {
             let Framework { held, weight, .. } = &self.frameworks[*framework];
             held.dominant_share(total) / weight
@@ -197,13 +211,8 @@ impl Offers {
             Some((others, own)) if others.jobs.is_empty() && !own.is_empty() => own,
             _ => &self.frameworks[..],
         };
-        let all: f64 = own.iter().map(|framework| framework.weight).sum();
-        let mut place = (f64::from(tracker.0) + 0.5) / self.nodes.len().max(1) as f64 * all;
-        let is_before = |framework: &Framework| {
-            place -= framework.weight;
-            place < 0.0
-        };
-        own.iter().position(is_before).unwrap_or(own.len() - 1)
+        let weights: Vec<f64> = own.iter().map(|framework| framework.weight).collect();
+        owner_among(&weights, tracker.0, self.nodes.len() as u32)
     }
 
     /// Notes that a framework has left slots of a node free.
@@ -363,7 +372,7 @@ impl Scheduler for Offers {
                     framework
                 }
                 None => {
-                    let Some(framework) = self.next(&offer.view(), tracker, &asked) else { break };
+                    let Some(framework) = self.next(offer, &asked) else { break };
                     if !self.standing.is_zero() {
                         self.nodes[tracker.index()].outstanding = Some((framework, now));
                         continue;
@@ -391,7 +400,7 @@ impl Policy for Offers {
     type Options = OffersOptions;
 
     fn settle(options: &mut OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
-        let mut complaints = Vec::new();
+        let mut complaints = slotless(options, site);
         let named = options.frameworks.iter_mut();
         let named = named.map(|(name, spec)| (vec!["frameworks", name.as_str()], spec));
         for (path, spec) in named.chain([(vec!["others"], &mut options.others)]) {
@@ -451,6 +460,52 @@ impl Policy for Offers {
             tick_every: tick_every.map(SimSpan::from_micros),
         }
     }
+}
+
+/// Returns which of the frameworks with these weights owns a node, if each node has an owner.
+fn owner_among(weights: &[f64], node: u32, nodes: u32) -> usize {
+    let all: f64 = weights.iter().sum();
+    let mut place = (f64::from(node) + 0.5) / f64::from(nodes.max(1)) * all;
+    let is_before = |weight: &f64| {
+        place -= weight;
+        place < 0.0
+    };
+    weights.iter().position(is_before).unwrap_or(weights.len() - 1)
+}
+
+/// Complains about frameworks that have jobs, but would never get a slot for them.
+fn slotless(options: &OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
+    if options.sharing == NodeSharing::Offers {
+        let message = format!(
+            "an offer is taken back after {}, before a framework has answered: no task is launched",
+            options.time_out
+        );
+        let hint = "choose an `answer` of `time_out` at most";
+        let is_late = options.time_out < options.answer;
+        return is_late.then(|| Complaint::error(&["answer"], message, hint)).into_iter().collect();
+    }
+    let pools: BTreeSet<&str> =
+        site.jobs.iter().map(|job| options.pool_by.of_expected(job)).collect();
+    let specs = options.frameworks.iter().map(|(name, spec)| (vec!["frameworks", name], spec));
+    let mut all: Vec<_> = specs.collect();
+    if all.is_empty() || pools.iter().any(|pool| !options.frameworks.contains_key(*pool)) {
+        all.push((vec!["others"], &options.others));
+    }
+    let weights: Vec<f64> = all.iter().map(|(_, spec)| spec.weight.get()).collect();
+    let owners: BTreeSet<usize> =
+        (0..site.nodes).map(|node| owner_among(&weights, node, site.nodes)).collect();
+    let has_jobs = |path: &[&str]| path[0] == "others" || pools.contains(path[1]);
+    let poor =
+        (0..).zip(all).filter(|(place, (path, _))| !owners.contains(place) && has_jobs(path));
+    let complaints = poor.map(|(_, (path, _))| {
+        let message = format!(
+            "its part of the weights is less than one of the {} nodes, so its jobs get no slot",
+            site.nodes
+        );
+        let hint = "choose a larger weight, or share the nodes by `offers`";
+        Complaint::error(&[&path[..], &["weight"]].concat(), message, hint)
+    });
+    complaints.collect()
 }
 
 /// Returns the largest span that divides both.

@@ -267,6 +267,7 @@ impl Prepared {
         });
         let slots = self.topology.slots();
         let site = mapred::PolicySite {
+            nodes: self.topology.len(),
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
             // Use a set, so that a warning about a size of job appears once, not for each of

@@ -2,8 +2,8 @@
 
 use super::Checked;
 use crate::workload::jobs::JobEntry;
-use mumakil_base::units::Bytes;
 use mumakil_base::units::tell::counted;
+use mumakil_base::units::{Bytes, Fraction};
 use mumakil_core::cluster::{ClusterSpec, CountedResources};
 use mumakil_core::mapred::SlotKind;
 
@@ -15,9 +15,14 @@ struct AskedAmounts<'j> {
     cores: u32,
 }
 
-/// Complains about tasks that fit on no node. If memory is not counted, warns of tasks with more
-/// memory than the smallest node has.
-pub(super) fn check_room(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut Checked) {
+/// Complains about tasks that fit on no node, and warns of reduces that may leave no memory to maps.
+/// If memory is not counted, warns of tasks with more memory than the smallest node has.
+pub(super) fn check_room(
+    cluster: &ClusterSpec,
+    jobs: &[JobEntry],
+    slow_start: Fraction,
+    found: &mut Checked,
+) {
     let asked = jobs.iter().flat_map(asked);
     // If the groups have all nodes, the others do not exist; they then allow too much at most.
     let own = cluster.groups.iter();
@@ -29,7 +34,56 @@ pub(super) fn check_room(cluster: &ClusterSpec, jobs: &[JobEntry], found: &mut C
         .collect();
     match cluster.resources {
         CountedResources::Slots => warn_of_memory(asked, &nodes, found),
-        counted => complain_of_giants(asked, counted, &nodes, found),
+        counted => {
+            complain_of_giants(asked, counted, &nodes, found);
+            warn_of_reduces(cluster, jobs, slow_start, found);
+        }
+    }
+}
+
+/// Warns if reduces may hold so much memory on each node that no map fits beside them. Launched
+/// reduces wait for maps of their jobs, so then nothing may move any more.
+fn warn_of_reduces(
+    cluster: &ClusterSpec,
+    jobs: &[JobEntry],
+    slow_start: Fraction,
+    found: &mut Checked,
+) {
+    let is_early = |job: &&JobEntry| {
+        let [maps, reduces] = [job.maps.map(|maps| maps.get()), Some(job.reduces.get())];
+        let waits = job.slow_start.unwrap_or(slow_start).get() < 1.0;
+        waits && ![maps, reduces].contains(&Some(0))
+    };
+    let early: Vec<&JobEntry> = jobs.iter().filter(is_early).collect();
+    let largest = |memory: fn(&JobEntry) -> Bytes| early.iter().map(|job| memory(job)).max();
+    let (Some(map), Some(reduce)) = (largest(|it| it.map_memory), largest(|it| it.reduce_memory))
+    else {
+        return;
+    };
+    let grouped = cluster.groups.iter().map(|group| {
+        let memory = group.memory.unwrap_or(cluster.memory);
+        (group.count.get(), memory, group.reduce_slots.unwrap_or(cluster.reduce_slots))
+    });
+    let in_groups: u32 = cluster.groups.iter().map(|group| group.count.get()).sum();
+    let others = cluster.nodes.get().saturating_sub(in_groups);
+    let nodes = grouped.chain([(others, cluster.memory, cluster.reduce_slots)]);
+    // How many reduces it takes to keep maps from all nodes; `None` if some node has room for both.
+    let enough =
+        nodes.filter(|(nodes, ..)| 0 < *nodes).try_fold(0, |enough, (nodes, all, slots)| {
+            let all = all.saturating_sub(cluster.system_memory);
+            let fills = |reduces: &u64| {
+                all.get() < map.get().saturating_add(reduce.get().saturating_mul(*reduces))
+            };
+            let needed = (0..=u64::from(slots.get())).find(fills)?;
+            Some(enough + needed * u64::from(nodes))
+        });
+    let reduces = early.iter().map(|job| u64::from(job.reduces.get()) * u64::from(job.count.get()));
+    if let Some(enough) = enough.filter(|enough| 0 < *enough && *enough <= reduces.sum()) {
+        found.doubt(format!(
+            "{enough} launched reduces may hold the memory of all nodes and wait for maps that find \
+             none, and then the run stalls; set `hadoop.slow_start` to 1, or give nodes fewer reduce \
+             slots or more memory"
+        ));
     }
 }
 

@@ -294,7 +294,9 @@ impl JobEntry {
         let map = self.maps.is_none_or(|maps| 0 < maps.get());
         let has_tasks = PerSlot { map, reduce: 0 < self.reduces.get() };
         let memory = PerSlot { map: self.map_memory, reduce: self.reduce_memory };
-        ExpectedJob::new(&self.user, self.pool.as_deref(), has_tasks, memory)
+        let has_deadline = self.deadline.is_some();
+        let expected = ExpectedJob::new(&self.user, self.pool.as_deref(), has_tasks, memory);
+        ExpectedJob { has_deadline, ..expected }
     }
 
     /// Returns the fields that differ from their defaults, so that a long list stays about as short

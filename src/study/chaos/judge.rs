@@ -7,8 +7,9 @@
 //! could_go_on             the run was ended as stalled, but moves if it goes on
 //! has_no_end              30 days have passed, without a recurring fault
 //! differs_without_actors  the same case without actors has other events
+//! starves                 it stalls, but ends under `fifo`
 //! ```
-//! Cases of an external policy have the first two of these judges, then [`starves`] and
+//! Cases of an external policy have the first and third of these judges, then [`starves`] and
 //! `answers_differently`.
 
 use serde_yaml::Value;
@@ -53,7 +54,7 @@ const FOR_EVER: [&str; 8] = [
 /// kind.
 pub(super) type CaseJudge = fn(&Trial<'_>, &mut Case<'_>) -> Option<CaseFlaw>;
 
-pub(super) const OF_MUMAKIL: [CaseJudge; 7] = [
+pub(super) const OF_MUMAKIL: [CaseJudge; 8] = [
     breaks_down,
     resolves_otherwise,
     breaks_invariants,
@@ -61,6 +62,7 @@ pub(super) const OF_MUMAKIL: [CaseJudge; 7] = [
     could_go_on,
     has_no_end,
     differs_without_actors,
+    starves,
 ];
 
 pub(super) const OF_A_PROGRAM: [CaseJudge; 4] =

@@ -15,9 +15,9 @@ use super::trial::{Case, RunObservations, Trial};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Job, JobId, Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, Wrapper,
+    Job, JobId, Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, WaitCause, Wrapper,
 };
-use mumakil_run::emulation::Options;
+use mumakil_run::emulation::{Options, Prepared};
 
 /// A job starves if it gets no slot for this time, although slots are free. Two hours are enough:
 /// policies let a job wait for a local slot only for seconds, and drawn tasks take minutes.
@@ -33,6 +33,10 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
     let words = match (&case.first.seen.starved, case.first.stop()) {
         (Some(words), _) => words.clone(),
         (None, Some(StopReason::Stalled(stall))) => {
+            // Which attempts fill the memory first is luck, and `check` warns of it.
+            if stall.waiting.iter().any(|wait| matches!(wait.on, WaitCause::Room(_))) {
+                return None;
+            }
             format!("the run stalls, and nothing can move:\n{stall}").replace('\n', "\n  ")
         }
         _ => return None,
@@ -44,8 +48,16 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
     };
     let rule = "a job with something to launch gets a slot before long; under `fifo` this run comes to its end";
     let what = "a job starves";
-    (!may_move_by_chance(case) && ends())
+    (!may_move_by_chance(case) && !is_warned_of(trial, case) && ends())
         .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
+}
+
+/// Returns whether users are warned of the policy's options: some of them keep jobs from slots.
+fn is_warned_of(trial: &Trial<'_>, case: &Case<'_>) -> bool {
+    let site = case.scenario.site();
+    let warns = |choice| trial.registry.check(choice, &site).is_ok_and(|told| !told.is_empty());
+    let prepared = || Prepared::new(case.scenario.clone(), trial.registry);
+    case.scenario.policies().any(warns) || prepared().is_ok_and(|it| !it.doubts.is_empty())
 }
 
 /// Watches a policy, and ends the run if the policy passes a job over for too long.

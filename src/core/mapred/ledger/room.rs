@@ -50,14 +50,27 @@ impl Ledger {
     /// Returns the counted resources that the attempts of a tracker hold.
     pub(crate) fn held_on(&mut self, tracker: TrackerId) -> Amounts {
         let mut holders = std::mem::take(&mut self.trackers[tracker.index()].holders);
-        let is_here = |attempt: &AttemptId| {
-            let record = self.attempt(*attempt);
-            record.is_some_and(|record| record.tracker == tracker && record.is_active())
-        };
-        holders.retain(is_here);
-        let mut held = Amounts::default();
-        holders.iter().for_each(|attempt| held += self.held_by(*attempt));
+        holders.retain(|attempt| self.is_active_on(*attempt, tracker));
         self.trackers[tracker.index()].holders = holders;
+        self.held_of(tracker)
+    }
+
+    /// Returns whether a task of a job finds enough memory and cores on a tracker.
+    pub(super) fn has_room(&self, job: &Job, kind: SlotKind, tracker: TrackerId) -> bool {
+        let asks = job.spec().demand(kind, self.topology.counted());
+        asks.fit_in(self.topology.amounts(tracker) - self.held_of(tracker))
+    }
+
+    fn held_of(&self, tracker: TrackerId) -> Amounts {
+        let mut held = Amounts::default();
+        let holders = self.trackers[tracker.index()].holders.iter();
+        let holders = holders.filter(|attempt| self.is_active_on(**attempt, tracker));
+        holders.for_each(|attempt| held += self.held_by(*attempt));
         held
+    }
+
+    fn is_active_on(&self, attempt: AttemptId, tracker: TrackerId) -> bool {
+        let record = self.attempt(attempt);
+        record.is_some_and(|record| record.tracker == tracker && record.is_active())
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::Ledger;
 use super::launches::bars;
-use crate::cluster::{SlotKind, TrackerId};
+use crate::cluster::{Amounts, SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::hadoop::LaunchExpiry;
 use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
@@ -145,9 +145,21 @@ impl Ledger {
             };
         }
         let barred = job.barred.get(&task);
-        self.wait_for_slot(kind, |at| {
+        let avoids = |at| {
             !self.suits(job, at, kind, 1) || barred.is_some_and(|on| bars(on, at, self.active))
-        })
+        };
+        let is_full = |at| avoids(at) || !self.has_room(job, kind, at);
+        match self.wait_for_slot(kind, avoids) {
+            WaitCause::Policy if self.wait_for_slot(kind, is_full) == WaitCause::OtherTracker => {
+                let mut holders = self.trackers.iter().flat_map(|tracker| &tracker.holders);
+                let is_reduce = |holder: &AttemptId| {
+                    holder.slot() == SlotKind::Reduce && self.held_by(*holder) != Amounts::default()
+                };
+                let has_reduces = holders.any(is_reduce);
+                WaitCause::Room(if has_reduces { SlotKind::Reduce } else { SlotKind::Map })
+            }
+            wait => wait,
+        }
     }
 
     /// Returns what a task waits for, if it needs a slot of this kind and avoids some trackers.

@@ -1,7 +1,7 @@
 //! Offers, refusals, filters and time-outs of frameworks on a few nodes.
 
 use super::*;
-use mumakil_core::mapred::{Input, PerSlot, PolicyBench};
+use mumakil_core::mapred::{ExpectedJob, Input, PerSlot, PolicyBench};
 
 const MAP: SlotKind = SlotKind::Map;
 
@@ -51,6 +51,20 @@ fn a_framework_with_new_tasks_is_asked_at_once() {
     assert_eq!(bench.offer(0)[0].job(), a);
 }
 
+/// As in Mesos, where such a framework suppresses its offers.
+#[test]
+fn idle_frameworks_are_offered_nothing() {
+    let mut bench = bench("{frameworks: {a: {}, b: {}}, answer: 5s, filter: 1s}", 1, 1);
+    let job = bench.submit_to("b", 1, 0);
+    assert_eq!(bench.offer(0), [], "its framework thinks, and no other was asked before");
+    assert_eq!(bench.at(5.0).offer(0)[0].job(), job);
+    bench.end_first(job, MAP, 1);
+    bench.offer(0);
+    let job = bench.at(6.0).submit_to("a", 1, 0);
+    bench.offer(0);
+    assert_eq!(bench.at(11.0).offer(0)[0].job(), job, "nobody thought about the node meanwhile");
+}
+
 #[test]
 fn an_offer_locks_the_node_until_it_is_answered_or_taken_back() {
     for (time_out, first, then) in [("30s", [0, 0], [1, 0]), ("3s", [0, 0], [0, 0])] {
@@ -86,21 +100,45 @@ fn each_framework_has_a_policy_of_its_own() {
     assert_eq!(bench.held(MAP, [b_large, b_small]), [2, 0], "the first job first");
 }
 
+/// Returns the complaints about these options on three nodes, if jobs name these pools.
+fn told_of(pools: &[&str], options: &str) -> Vec<String> {
+    let mut options: OffersOptions = serde_yaml::from_str(options).unwrap();
+    let has_tasks = PerSlot { map: true, reduce: false };
+    let job = |pool| ExpectedJob::new("ann", Some(pool), has_tasks, PerSlot::default());
+    let site = PolicySite {
+        folder: std::path::Path::new("."),
+        reads_files: true,
+        line: mumakil_core::mapred::HadoopLine::V1,
+        nodes: 3,
+        slots: PerSlot { map: 9, reduce: 9 },
+        most_slots: PerSlot { map: 3, reduce: 3 },
+        jobs: pools.iter().map(|pool| job(*pool)).collect(),
+    };
+    let complaints = Offers::settle(&mut options, &site).into_iter();
+    complaints.map(|it| format!("{}: {}", it.path.join("."), it.message)).collect()
+}
+
+#[test]
+fn offers_that_are_taken_back_before_the_answer_are_told() {
+    let [late] = &told_of(&[], "{frameworks: {a: {}}, answer: 31s}")[..] else { panic!() };
+    assert!(late.starts_with("answer: an offer is taken back after 30s"), "{late}");
+    assert_eq!(told_of(&[], "{frameworks: {a: {}}, answer: 30s}"), [""; 0]);
+}
+
+#[test]
+fn a_framework_whose_part_is_less_than_a_node_is_told() {
+    let options = "{frameworks: {a: {weight: 0.1}, b: {}}, sharing: static}";
+    let [small] = &told_of(&["a", "b"], options)[..] else { panic!() };
+    assert!(small.starts_with("frameworks.a.weight: its part"), "{small}");
+    assert_eq!(told_of(&["b"], options), [""; 0], "it has no jobs");
+    let of_others =
+        told_of(&["c"], "{others: {weight: 0.1}, frameworks: {b: {}}, sharing: static}");
+    assert!(of_others[0].starts_with("others.weight: its part"), "{}", of_others[0]);
+}
+
 #[test]
 fn wrong_policies_inside_are_told() {
-    let told = |options: &str| {
-        let mut options: OffersOptions = serde_yaml::from_str(options).unwrap();
-        let site = PolicySite {
-            folder: std::path::Path::new("."),
-            reads_files: true,
-            line: mumakil_core::mapred::HadoopLine::V1,
-            slots: PerSlot { map: 9, reduce: 9 },
-            most_slots: PerSlot { map: 3, reduce: 3 },
-            jobs: Vec::new(),
-        };
-        let complaints = Offers::settle(&mut options, &site).into_iter();
-        complaints.map(|it| format!("{}: {}", it.path.join("."), it.message)).collect::<Vec<_>>()
-    };
+    let told = |options: &str| told_of(&[], options);
     assert_eq!(told("{frameworks: {a: {policy: fair}}}"), [""; 0]);
     assert_eq!(told("{frameworks: {a: {policy: {fair: }}}}"), [""; 0], "with its defaults");
     let [unknown] = &told("{frameworks: {a: {policy: capacity}}}")[..] else { panic!() };
