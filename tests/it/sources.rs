@@ -20,7 +20,7 @@ const TRACE: &str = r#"
 {"jobID": "job_2", "submitTime": 3601000, "totalMaps": 1, "mapTasks": [
   {"taskID": "task_2_m_0", "taskType": "MAP", "taskStatus": "SUCCESS",
    "preferredLocations": [{"layers": ["r1", "h1"]}], "attempts": [
-     {"attemptID": "attempt_2_m_0_0", "result": "SUCCESS", "startTime": 5000, "finishTime": 6000,
+     {"attemptID": "attempt_2_m_0_0", "result": "SUCCESS", "startTime": 3605000, "finishTime": 3606000,
       "hostName": "/r1/h1"}]}]}
 "#;
 
@@ -81,6 +81,7 @@ fn a_converted_trace_does_not_run_since_1970() {
     let room = Room::new();
     let epoch = |text: &str| text.replace(": 1000,", ": 1297228032218,");
     let trace = epoch(TRACE).replace("3601000", "1297231632218");
+    let trace = trace.replace("3605000", "1297231636218").replace("3606000", "1297231637218");
     room.write(
         "jobs.json",
         &trace.replace("11000", "1297228042218").replace("31000", "1297228062218"),

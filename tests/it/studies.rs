@@ -228,7 +228,7 @@ fn compared_values_are_paired_in_all_that_a_study_leaves() {
     assert_eq!(
         text.lines().next().unwrap(),
         "metric,cluster.nodes,base,other,difference,low,high,ratio,ratio low,ratio high,n,p,verdict,\
-         more seeds,outliers"
+         more seeds,outliers,base unsuccessful,other unsuccessful"
     );
     // The second metric chooses both policies itself, so there is nothing to compare.
     let rows = table(&room.path("out/comparisons.csv"));
