@@ -23,7 +23,7 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         (
             "Median sojourn",
             seconds(summary.median_sojourn_s),
-            "between the middle two, if their number is even".to_owned(),
+            "of the middle two, if their number is even".to_owned(),
         ),
         ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
         ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),
