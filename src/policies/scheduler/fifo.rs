@@ -178,7 +178,8 @@ impl Fifo {
         if offer.view().jobs_pending(SlotKind::Map) == 0 {
             return;
         }
-        let turns = balanced_room(offer, SlotKind::Map);
+        // Another framework may have taken slots of this offer before.
+        let turns = balanced_room(offer, SlotKind::Map).min(offer.free(SlotKind::Map));
         // If the last slots are being kept, this heartbeat launches only one map.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
@@ -259,7 +260,8 @@ impl Fifo {
 
     fn offer_reduce_with(&self, mut delay: Option<&mut Delay>, offer: &mut Offer<'_>) {
         let kind = SlotKind::Reduce;
-        if offer.view().jobs_pending(kind) == 0 || balanced_room(offer, kind) == 0 {
+        let room = balanced_room(offer, kind).min(offer.free(kind));
+        if offer.view().jobs_pending(kind) == 0 || room == 0 {
             return;
         }
         let is_full = self.is_almost_full(offer, kind);

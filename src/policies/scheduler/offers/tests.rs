@@ -80,6 +80,20 @@ fn an_offer_locks_the_node_until_it_is_answered_or_taken_back() {
     }
 }
 
+/// The bench asserts that launches fit into the free slots.
+#[test]
+fn slots_that_a_framework_has_taken_are_not_given_again() {
+    let mut bench = bench("{frameworks: {a: {}, b: {}}}", 1, 4);
+    let jobs = [("a", 1), ("b", 9)].map(|(pool, maps)| {
+        bench.submit(maps, 0, |job| {
+            (job.pool, job.names_pool) = (pool.into(), true);
+            job.input = Some(Input::on_trackers(vec![0; maps as usize]));
+        })
+    });
+    assert_eq!(bench.offer(0).len(), 4);
+    assert_eq!(bench.held(MAP, jobs), [1, 3]);
+}
+
 #[test]
 fn static_frameworks_have_nodes_of_their_own() {
     let mut bench = bench("{frameworks: {a: {}, b: {weight: 3}}, sharing: static}", 8, 1);
