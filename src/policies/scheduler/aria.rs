@@ -285,6 +285,7 @@ mod tests {
             let has_tasks = PerSlot { map: true, reduce: false };
             let job = ExpectedJob::new("ann", None, has_tasks, PerSlot::default());
             let site = PolicySite {
+                reads_files: true,
                 folder: std::path::Path::new("."),
                 line: HadoopLine::V1,
                 nodes: 1,

@@ -84,12 +84,14 @@ fn an_offer_locks_the_node_until_it_is_answered_or_taken_back() {
 #[test]
 fn slots_that_a_framework_has_taken_are_not_given_again() {
     let mut bench = bench("{frameworks: {a: {}, b: {}}}", 1, 4);
-    let jobs = [("a", 1), ("b", 9)].map(|(pool, maps)| {
+    let mut submit = |pool: &str, input: Input, maps| {
         bench.submit(maps, 0, |job| {
             (job.pool, job.names_pool) = (pool.into(), true);
-            job.input = Some(Input::on_trackers(vec![0; maps as usize]));
+            job.input = Some(input);
         })
-    });
+    };
+    let jobs =
+        [submit("a", Input::on_trackers([0]), 1), submit("b", Input::on_trackers([0; 9]), 9)];
     assert_eq!(bench.offer(0).len(), 4);
     assert_eq!(bench.held(MAP, jobs), [1, 3]);
 }
