@@ -149,6 +149,7 @@ impl SlotPlan {
         machine.free = free;
         let capacity = free as usize + machine.running.len();
         self.flow.set_capacity(machine.slots, capacity as i64);
+        self.flow.settle(machine.node);
     }
 
     /// Brings the tasks of a job up to date.
@@ -227,6 +228,8 @@ impl SlotPlan {
         for (place, cost) in places {
             self.flow.add_arc(node, place, 1, cost);
         }
+        // Most tasks of a new job wait at first.
+        self.flow.guess(wait, 1);
         self.flow.settle(node);
         self.by_node.insert(node, task);
         self.tasks.insert(task, PlannedTask { node, wait, since: now, running: None });
@@ -295,6 +298,7 @@ impl SlotPlan {
             }
         }
         self.guarantee(view);
+        self.flow.settle(self.slots);
         self.flow.repair().expect("each task can wait");
     }
 
