@@ -25,9 +25,8 @@ use crate::workload::spec::WorkloadSpec;
 use crate::workload::swim::source::Swim;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
-    Complaint, HadoopLine, PerSlot, Policy, PolicyDialogue, PolicyProgram, PolicyReload,
-    PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SizeEstimator,
-    SizeEstimators,
+    Complaint, PerSlot, Policy, PolicyDialogue, PolicyProgram, PolicyReload, PolicySite,
+    PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SizeEstimator, SizeEstimators,
 };
 use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{PolicyVisitor, SchedulerChoice, visit_policies};
@@ -109,7 +108,7 @@ type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> CompletedOptions;
 pub struct CompletedOptions {
     /// The options; null if they have problems.
     pub options: Value,
-    /// What must be mended.
+    /// The mistakes; with any, the options are of no use.
     pub problems: Vec<YamlProblem>,
     /// The warnings.
     pub doubts: Vec<String>,
@@ -438,8 +437,7 @@ impl Registry {
         site: &PolicySite<'_>,
     ) -> Result<CompletedOptions, Vec<YamlProblem>> {
         let entry = self.known(choice)?;
-        let reads_files = self.reads_files && site.reads_files;
-        let site = PolicySite { reads_files, ..site.clone() };
+        let site = PolicySite { reads_files: self.reads_files, ..site.clone() };
         let mut completed = (entry.complete)(&choice.options, &entry.shape, &site);
         let problems = &mut completed.problems;
         problems.extend(self.unknown_estimator(&completed.options));
@@ -456,16 +454,7 @@ impl Registry {
     /// Returns the paths of the programs that a policy's options name, seen from `scheduler`; none if
     /// the options have problems.
     pub fn programs(&self, choice: &SchedulerChoice) -> Vec<Path> {
-        let site = PolicySite {
-            folder: "".as_ref(),
-            reads_files: true,
-            line: HadoopLine::V020,
-            nodes: 0,
-            slots: PerSlot::default(),
-            most_slots: PerSlot::default(),
-            jobs: Vec::new(),
-        };
-        let completed = self.complete(choice, &site).unwrap_or_default();
+        let completed = self.complete(choice, &PolicySite::unknown()).unwrap_or_default();
         completed.programs.into_iter().map(|(at, _)| Path(at.0[1..].to_vec())).collect()
     }
 
@@ -655,7 +644,7 @@ pub(super) mod tests {
 
     use super::*;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::{Offer, PerSlot};
+    use mumakil_core::mapred::Offer;
 
     /// A policy that does nothing and has options of every kind.
     pub(in super::super) struct Lazy;
@@ -726,24 +715,13 @@ pub(super) mod tests {
         registry
     }
 
-    fn site() -> PolicySite<'static> {
-        PolicySite {
-            folder: "".as_ref(),
-            reads_files: true,
-            line: HadoopLine::V020,
-            nodes: 0,
-            slots: PerSlot::default(),
-            most_slots: PerSlot::default(),
-            jobs: Vec::new(),
-        }
-    }
-
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let completed = registry().complete(&choice, &site()).map_err(|problems| {
-            let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
-            texts.collect::<Vec<_>>().join("; ")
-        })?;
+        let completed =
+            registry().complete(&choice, &PolicySite::unknown()).map_err(|problems| {
+                let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
+                texts.collect::<Vec<_>>().join("; ")
+            })?;
         let choice = SchedulerChoice { options: completed.options, ..choice };
         Ok(serde_json::to_string(&choice).unwrap())
     }
@@ -782,7 +760,8 @@ pub(super) mod tests {
             ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
         ] {
             let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();
-            let problems = Registry::builtin().complete(&choice, &site()).err().unwrap();
+            let problems =
+                Registry::builtin().complete(&choice, &PolicySite::unknown()).err().unwrap();
             let hint = problems[0].hint.as_deref().unwrap();
             assert!(problems.len() == 1 && hint.contains(theirs), "{yaml}: {hint}");
         }

@@ -125,7 +125,7 @@ const REFUSALS: [&str; 6] = [
     "max_system_jobs: 1, queues: {default: {capacity: 1.0, accept_factor: 2}}",
 ];
 
-/// Whatever a policy gains by jobs that it refuses, it is out, and no number of it is better.
+/// A policy that refuses jobs is out, and no number of it is better.
 #[test]
 fn a_policy_gains_nothing_by_jobs_that_it_refuses() {
     let room = Room::new();

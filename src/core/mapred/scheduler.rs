@@ -316,6 +316,22 @@ pub struct PolicySite<'s> {
     pub jobs: Vec<ExpectedJob<'s>>,
 }
 
+impl PolicySite<'_> {
+    /// Returns a site of which nothing is known: no nodes and no jobs, under Hadoop 0.20. Relative
+    /// paths begin where the process is.
+    pub fn unknown() -> Self {
+        Self {
+            folder: "".as_ref(),
+            reads_files: true,
+            line: HadoopLine::V020,
+            nodes: 0,
+            slots: PerSlot::default(),
+            most_slots: PerSlot::default(),
+            jobs: Vec::new(),
+        }
+    }
+}
+
 /// An error or a warning about a policy's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {

@@ -272,7 +272,7 @@ impl Policy for Aria {
 mod tests {
     use super::*;
     use mumakil_base::theory::TaskBag;
-    use mumakil_core::mapred::{ExpectedJob, HadoopLine};
+    use mumakil_core::mapred::ExpectedJob;
     use proptest::prelude::*;
 
     fn profile(mean: f64, longest: f64) -> TaskProfile {
@@ -285,13 +285,8 @@ mod tests {
             let has_tasks = PerSlot { map: true, reduce: false };
             let job = ExpectedJob::new("ann", None, has_tasks, PerSlot::default());
             let site = PolicySite {
-                reads_files: true,
-                folder: std::path::Path::new("."),
-                line: HadoopLine::V1,
-                nodes: 1,
-                slots: PerSlot { map: 1, reduce: 1 },
-                most_slots: PerSlot { map: 1, reduce: 1 },
                 jobs: vec![ExpectedJob { has_deadline, ..job }],
+                ..PolicySite::unknown()
             };
             Aria::settle(&mut AriaOptions { spare, ..AriaOptions::default() }, &site)
         };

@@ -56,7 +56,7 @@ const FOLDERS: [&str; 7] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// What a policy may read.
+/// The files that a policy may read.
 pub(super) struct ReadableFiles {
     /// Files, and folders with all that is in them; none lies in another.
     pub(super) whole: Vec<PathBuf>,

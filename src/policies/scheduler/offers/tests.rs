@@ -122,13 +122,12 @@ fn told_of(pools: &[&str], options: &str) -> Vec<String> {
     let has_tasks = PerSlot { map: true, reduce: false };
     let job = |pool| ExpectedJob::new("ann", Some(pool), has_tasks, PerSlot::default());
     let site = PolicySite {
-        folder: std::path::Path::new("."),
-        reads_files: true,
         line: mumakil_core::mapred::HadoopLine::V1,
         nodes: 3,
         slots: PerSlot { map: 9, reduce: 9 },
         most_slots: PerSlot { map: 3, reduce: 3 },
         jobs: pools.iter().map(|pool| job(*pool)).collect(),
+        ..PolicySite::unknown()
     };
     let complaints = Offers::settle(&mut options, &site).into_iter();
     complaints.map(|it| format!("{}: {}", it.path.join("."), it.message)).collect()

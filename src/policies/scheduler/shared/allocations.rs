@@ -252,13 +252,9 @@ mod tests {
             ExpectedJob::new(user, *pool, has_tasks, PerSlot::default())
         };
         let site = PolicySite {
-            folder: std::path::Path::new("."),
-            reads_files: true,
             line: mumakil_core::mapred::HadoopLine::V1,
-            nodes: 3,
-            slots: PerSlot { map: 9, reduce: 9 },
-            most_slots: PerSlot { map: 3, reduce: 3 },
             jobs: jobs.iter().map(expected).collect(),
+            ..PolicySite::unknown()
         };
         about(&site).map(|complaint| format!("{}: {}", complaint.path.join("."), complaint.message))
     }
