@@ -55,8 +55,11 @@ struct NodeOfFlow {
     supply: i64,
     /// The supply and the units that flow in, less the units that flow out.
     excess: i64,
-    /// The ways that leave it.
+    /// The ways that leave it; those with room come first.
     ways: Vec<usize>,
+    /// How many of them have room. Of the thousands of ways that tasks take to one place, few do, so
+    /// a search must not look at all.
+    open: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +79,10 @@ struct PathSearch {
     number: u64,
     nodes: Vec<SearchedNode>,
     heap: BinaryHeap<Reverse<(i128, usize)>>,
+    /// The path to the node that was reached last, as far as it costs nothing, each node with the
+    /// place of the next way to look at. Many paths cost the same: the search goes on from the
+    /// newest node at once, instead of noting all nodes that are equally near.
+    trail: Vec<(usize, usize)>,
     /// The nodes whose distance is final.
     done: Vec<usize>,
 }
@@ -129,13 +136,12 @@ impl CheapestFlow {
             self.ways.extend([empty; 2]);
             self.ways.len() - 2
         });
-        for (way, from, to, cost, room) in
-            [(arc, from, to, cost, capacity), (arc + 1, to, from, -cost, 0)]
-        {
+        for (way, from, to, cost) in [(arc, from, to, cost), (arc + 1, to, from, -cost)] {
             let list = &mut self.nodes[from.0].ways;
-            self.ways[way] = FlowWay { to: to.0, cost, room, place: list.len() };
+            self.ways[way] = FlowWay { to: to.0, cost, room: 0, place: list.len() };
             list.push(way);
         }
+        self.set_room(arc, capacity);
         self.doubted.push(arc);
         FlowArc(arc)
     }
@@ -167,8 +173,8 @@ impl CheapestFlow {
     pub fn set_capacity(&mut self, arc: FlowArc, capacity: i64) {
         let flow = self.flow(arc);
         let over = (flow - capacity).max(0);
-        self.ways[arc.0].room = capacity - (flow - over);
-        self.ways[arc.0 + 1].room -= over;
+        self.set_room(arc.0, capacity - (flow - over));
+        self.set_room(arc.0 + 1, flow - over);
         if 0 < over {
             self.shift_excess(self.from(arc.0), over);
             self.shift_excess(self.ways[arc.0].to, -over);
@@ -183,6 +189,38 @@ impl CheapestFlow {
         self.shift_excess(self.from(arc.0), -units);
         self.shift_excess(self.ways[arc.0].to, units);
         self.doubted.push(arc.0);
+    }
+
+    /// Adds an arc of one unit that costs at most as much as the way that a unit takes from one node
+    /// to the other now, and moves that unit to it. The flow stays the cheapest one, without a search.
+    pub fn add_shortcut(&mut self, from: FlowNode, to: FlowNode, cost: i64) -> FlowArc {
+        let mut way = Vec::new();
+        let is_found = self.follow_flow(from.0, to.0, &mut way);
+        let arc = self.add_arc(from, to, 1, cost);
+        if is_found {
+            for old in way {
+                self.send(old ^ 1, 1);
+                self.doubted.push(old);
+            }
+            self.send(arc.0, 1);
+            // The arc that the unit has left may have been full because it is worth more than it costs.
+            self.settle(from);
+        }
+        arc
+    }
+
+    /// Finds arcs on which units flow from one node to another.
+    fn follow_flow(&self, from: usize, to: usize, found: &mut Vec<usize>) -> bool {
+        from == to
+            || self.nodes[from].ways.iter().filter(|way| *way % 2 == 0).any(|way| {
+                let flows = 0 < self.ways[way ^ 1].room;
+                found.push(*way);
+                let is_there = flows && self.follow_flow(self.ways[*way].to, to, found);
+                if !is_there {
+                    found.pop();
+                }
+                is_there
+            })
     }
 
     /// Returns how many units flow on an arc.
@@ -235,7 +273,7 @@ impl CheapestFlow {
     /// If units cannot reach a demand; the flow is then of no use.
     pub fn repair(&mut self) -> Result<(), Unreachable> {
         while let Some(arc) = self.doubted.pop() {
-            for way in [arc, arc + 1] {
+            for way in [arc, arc ^ 1] {
                 let room = self.ways[way].room;
                 if 0 < room && self.reduced_cost(way) < 0 {
                     self.send(way, room);
@@ -272,8 +310,26 @@ impl CheapestFlow {
     }
 
     fn send(&mut self, way: usize, units: i64) {
-        self.ways[way].room -= units;
-        self.ways[way ^ 1].room += units;
+        self.set_room(way, self.ways[way].room - units);
+        self.set_room(way ^ 1, self.ways[way ^ 1].room + units);
+    }
+
+    fn set_room(&mut self, way: usize, room: i64) {
+        let before = std::mem::replace(&mut self.ways[way].room, room);
+        if (before == 0) == (room == 0) {
+            return;
+        }
+        let node = &mut self.nodes[self.ways[way ^ 1].to];
+        let at = self.ways[way].place;
+        // It changes places with the first way without room, or with the last one that has room.
+        let border = match room {
+            0 => node.open - 1,
+            _ => node.open,
+        };
+        node.open = if room == 0 { border } else { border + 1 };
+        node.ways.swap(at, border);
+        self.ways[node.ways[at]].place = at;
+        self.ways[way].place = border;
     }
 
     fn shift_excess(&mut self, node: usize, units: i64) {
@@ -291,21 +347,46 @@ impl CheapestFlow {
         search.reach(start, 0, usize::MAX);
         let mut found = Err(Unreachable);
         while let Some((distance, node)) = search.next() {
-            if self.nodes[node].excess < 0 {
-                found = Ok(node);
+            if let Some(lacking) = self.follow_level(&mut search, node, distance) {
+                found = Ok(lacking);
                 // Nodes that are farther away than this one keep their potentials.
                 for passed in search.done.drain(..) {
                     self.nodes[passed].potential += search.nodes[passed].distance - distance;
                 }
                 break;
             }
-            for way in self.nodes[node].ways.iter().copied().filter(|way| 0 < self.ways[*way].room)
-            {
-                search.reach(self.ways[way].to, distance + self.reduced_cost(way), way);
-            }
         }
         self.search = search;
         found
+    }
+
+    /// Follows all ways from a node that cost nothing, and notes where the others lead, until a node
+    /// lacks units.
+    fn follow_level(&self, search: &mut PathSearch, node: usize, distance: i128) -> Option<usize> {
+        search.trail.clear();
+        search.trail.push((node, 0));
+        if self.nodes[node].excess < 0 {
+            return Some(node);
+        }
+        while let Some((node, place)) = search.trail.last_mut() {
+            let from = &self.nodes[*node];
+            let Some(way) = from.ways[..from.open].get(*place).copied() else {
+                search.trail.pop();
+                continue;
+            };
+            *place += 1;
+            let to = self.ways[way].to;
+            let far = distance + self.reduced_cost(way);
+            if distance < far {
+                search.reach(to, far, way);
+            } else if search.finish(to, distance, way) {
+                if self.nodes[to].excess < 0 {
+                    return Some(to);
+                }
+                search.trail.push((to, 0));
+            }
+        }
+        None
     }
 
     /// Sends as many units as possible along the path that was found.
@@ -348,6 +429,17 @@ impl PathSearch {
         }
         *known = SearchedNode { search: self.number, distance, is_done: false, by };
         self.heap.push(Reverse((distance, node)));
+    }
+
+    /// Notes the final distance of a node. Returns false if it was noted before.
+    fn finish(&mut self, node: usize, distance: i128, by: usize) -> bool {
+        let known = &mut self.nodes[node];
+        let is_new = known.search != self.number || !known.is_done;
+        if is_new {
+            *known = SearchedNode { search: self.number, distance, is_done: true, by };
+            self.done.push(node);
+        }
+        is_new
     }
 
     /// Returns the nearest node whose distance was not final before.
@@ -403,6 +495,12 @@ mod tests {
             }
             self.flow.settle(task);
             task
+        }
+
+        fn arc_to(&self, task: FlowNode, machine: FlowNode) -> FlowArc {
+            let mut ways = self.flow.nodes[task.0].ways.iter();
+            let way = ways.find(|way| self.flow.ways[**way].to == machine.0);
+            FlowArc(*way.expect("every task has an arc to every machine"))
         }
 
         fn remove_task(&mut self, task: FlowNode) {
@@ -470,8 +568,8 @@ mod tests {
                         let one = which % present.len();
                         let (node, (on, _)) = &mut present[one];
                         on[0] = number;
-                        let arc = found.flow.nodes[node.0].ways[1];
-                        found.flow.set_cost(FlowArc(arc), number);
+                        let arc = found.arc_to(*node, found.machines[0].0);
+                        found.flow.set_cost(arc, number);
                         found.flow.settle(*node);
                     }
                     _ => {}
@@ -533,6 +631,17 @@ mod tests {
             flow.repair().unwrap();
             assert!(flow.is_proven(), "turn {turn}");
         }
+    }
+
+    #[test]
+    fn a_shortcut_takes_the_unit_without_a_search() {
+        let mut found = Assignment::new(&[1, 1, 0]);
+        let task = found.add_task(&(vec![5, 7, 9], 20));
+        found.repaired_cost();
+        let searches = found.flow.search.number;
+        let arc = found.flow.add_shortcut(task, found.machines[0].0, 4);
+        assert_eq!(found.repaired_cost(), 4);
+        assert_eq!((found.flow.flow(arc), found.flow.search.number), (1, searches));
     }
 
     #[test]

@@ -385,7 +385,7 @@ impl SlotPlan {
         let transfer = here.map(|(_, cost)| *cost).min().unwrap_or(far);
         machine.running.insert(id);
         let task = self.tasks.get_mut(&id).expect("it has just been found there");
-        let stay = self.flow.add_arc(task.node, machine.node, 1, transfer - 1);
+        let stay = self.flow.add_shortcut(task.node, machine.node, transfer - 1);
         task.running = Some(PlannedAttempt { attempt, tracker, stay, transfer, waited });
         task.since = now;
         self.job(id.job).tasks_waiting -= 1;
