@@ -115,6 +115,18 @@ workload:
     }
 }
 
+/// The maps of the killed job work on, commit, and leave their slots to the next job.
+#[test]
+fn orphans_do_not_wait_for_their_commit_for_ever() {
+    let yaml = "
+cluster: {nodes: 1, map_slots: 2}
+hadoop: {kill_orphans: false}
+workload: {jobs: [{name: a, maps: 2, map_time: 1min}, {name: b, submit: 40s, maps: 2, map_time: 5s}]}
+faults: [{at: 30s, kill: a}]
+";
+    ends(yaml, 42);
+}
+
 /// For a day the orphaned reduces retry their fetches, after longer and longer pauses. Then one
 /// reduce gives up its slot.
 #[test]

@@ -350,10 +350,7 @@ impl CheckedJobs {
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
             let waits = |attempt: &CheckedAttempt| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
-                // If losers may run on, attempts of a job that is about to end may wait for their
-                // commit for ever. No event says that a job is about to end, so nothing is checked
-                // then.
-                attempt.commit_pending && is_here && !check.rules.losers_go_on
+                attempt.commit_pending && is_here
             };
             let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
             let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();

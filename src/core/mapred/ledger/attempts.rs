@@ -42,11 +42,8 @@ impl Ledger {
         record.is_saving = order == Order::Checkpoint;
         let tracker = record.tracker;
         self.unlist(out.now, attempt.task);
-        let job = self.known(attempt.job());
-        // Without `kill_orphans`, as in Mumak, a job that ends lets its attempts run. The attempts
-        // are still marked as to be killed, so that policies leave them alone.
-        let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
-        if !is_orphan || self.hadoop.kill_orphans {
+        // Attempts that run on are still marked as to be killed, so that policies leave them alone.
+        if !self.runs_on(attempt) {
             let directive = match order {
                 Order::Checkpoint => Directive::Checkpoint(attempt),
                 _ => Directive::Kill(attempt),
@@ -54,6 +51,14 @@ impl Ledger {
             self.trackers[tracker.index()].orders.push(directive);
             out.emit(Fact::Ledger(attempt, tracker, LedgerFact::Ordered { order, reason }));
         }
+    }
+
+    /// Returns whether an attempt runs on though its job ends: without `kill_orphans`, as in Mumak,
+    /// a job that ends lets its attempts run.
+    fn runs_on(&self, attempt: AttemptId) -> bool {
+        let job = self.known(attempt.job());
+        let is_orphan = job.verdict.is_some() || matches!(job.state, JobState::Ended(_));
+        is_orphan && !self.hadoop.kill_orphans
     }
 
     /// Ends an attempt that its job no longer needs.
@@ -79,10 +84,12 @@ impl Ledger {
         still_counts: bool,
         out: &mut Outbox,
     ) -> bool {
+        let runs_on = self.runs_on(attempt);
         let record = self.known_try(attempt);
         // No permission: a kill is under way, perhaps because another attempt of the task has
-        // succeeded.
-        if record.is_kill_ordered {
+        // succeeded. As in Hadoop, the end of the job is no reason to refuse: an attempt that runs on
+        // would hold its slot for ever.
+        if record.is_kill_ordered && !runs_on {
             return false;
         }
         let tracker = record.tracker;
