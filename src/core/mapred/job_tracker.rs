@@ -382,8 +382,10 @@ impl JobTracker {
     /// Reads the splits of the jobs that the policy has named.
     fn read_ordered(&mut self, out: &mut Outbox) {
         for (job, after) in mem::take(&mut self.ledger.to_read) {
-            // Drop the orders of a policy that does not read, so that they do not pile up.
-            if self.reads_on_order && !(after.is_zero() && self.reads_at_once(job, out)) {
+            // Drop the orders of a policy that does not read, so that they do not pile up, and those for
+            // jobs that are read already: a policy that takes over may order them again.
+            let is_due = self.reads_on_order && !self.ordered.contains(&job);
+            if is_due && !(after.is_zero() && self.reads_at_once(job, out)) {
                 self.ordered.insert(job);
                 // A logged time begins with the submission, and so has the policy's wait in it.
                 let takes = match self.ledger.logged_init(job) {
