@@ -695,7 +695,8 @@ impl JobTracker {
             ToJobTracker::Tick | ToJobTracker::Tock => self.tick(out),
             ToJobTracker::Start => {}
             ToJobTracker::Rest => {
-                out.stop = Some(StopReason::Stalled(Box::new(self.ledger.stall())))
+                let stall = self.ledger.stall(|job, kind| self.scheduler.width(job, kind));
+                out.stop = Some(StopReason::Stalled(Box::new(stall)));
             }
             ToJobTracker::Over => {
                 if let Some(refusals) = &mut self.ledger.refusals {

@@ -154,6 +154,11 @@ pub trait Scheduler: Send {
     /// sizes says nothing.
     fn sizes(&self, _job: JobId, _say: &mut dyn FnMut(SlotKind, JobSize)) {}
 
+    /// Returns how many slots a task of a job takes.
+    fn width(&self, _job: JobId, _kind: SlotKind) -> u32 {
+        1
+    }
+
     /// Returns whether the policy reads the progress of running attempts. Noting progress costs the
     /// JobTracker a look-up for each running attempt in every heartbeat.
     fn reads_progress(&self) -> bool {

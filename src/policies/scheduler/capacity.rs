@@ -247,6 +247,10 @@ impl Scheduler for Capacity {
         }
     }
 
+    fn width(&self, job: JobId, kind: SlotKind) -> u32 {
+        self.tree.member(job).map_or(1, |member| member.width[kind])
+    }
+
     fn reads_progress(&self) -> bool {
         self.reclaim.is_some() || self.tree.reduces().read_progress()
     }

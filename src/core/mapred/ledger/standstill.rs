@@ -13,7 +13,7 @@ use super::launches::bars;
 use crate::cluster::{Amounts, SlotKind, TrackerId};
 use crate::mapred::event::AttemptState;
 use crate::mapred::hadoop::LaunchExpiry;
-use crate::mapred::ids::{AttemptId, TaskId, TaskKind};
+use crate::mapred::ids::{AttemptId, JobId, TaskId, TaskKind};
 use crate::mapred::job::{Job, JobState, KnownAttempt, TaskStage};
 use crate::mapred::outbox::IdleState;
 use crate::mapred::stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
@@ -65,8 +65,9 @@ impl Ledger {
         trials.max().unwrap_or_default()
     }
 
-    /// Returns what every job, its tasks and its attempts wait for. Walks all tasks of all jobs.
-    pub(crate) fn stall(&self) -> Stall {
+    /// Returns what every job, its tasks and its attempts wait for; `width` returns how many slots a
+    /// task of a job takes. Walks all tasks of all jobs.
+    pub(crate) fn stall(&self, width: impl Fn(JobId, SlotKind) -> u32) -> Stall {
         let mut stall = Stall { trackers: self.active, slots: self.capacity, ..Stall::default() };
         for job in self.jobs.iter().flatten() {
             let has_ended = matches!(job.state, JobState::Ended(_));
@@ -83,7 +84,7 @@ impl Ledger {
                 for (index, task) in (0..).zip(tasks) {
                     let id = TaskId { job: job.id(), kind, index };
                     if task.stage == TaskStage::Waiting && id.is_work() && !has_ended {
-                        let wait = self.wait_of_task(job, id);
+                        let wait = self.wait_of_task(job, id, width(job.id(), id.slot()));
                         *waits.entry((WaitingPart::Task(id.slot()), wait)).or_default() += 1;
                     }
                     for attempt in &task.tries {
@@ -134,7 +135,7 @@ impl Ledger {
         waits.into_iter().max().unwrap_or(WaitCause::Slot)
     }
 
-    fn wait_of_task(&self, job: &Job, task: TaskId) -> WaitCause {
+    fn wait_of_task(&self, job: &Job, task: TaskId, width: u32) -> WaitCause {
         let kind = task.slot();
         if job.waiting(kind) == 0 {
             return match kind {
@@ -146,7 +147,7 @@ impl Ledger {
         }
         let barred = job.barred.get(&task);
         let avoids = |at| {
-            !self.suits(job, at, kind, 1) || barred.is_some_and(|on| bars(on, at, self.active))
+            !self.suits(job, at, kind, width) || barred.is_some_and(|on| bars(on, at, self.active))
         };
         let is_full = |at| avoids(at) || !self.has_room(job, kind, at);
         match self.wait_for_slot(kind, avoids) {

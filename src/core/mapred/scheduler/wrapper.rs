@@ -97,6 +97,10 @@ impl<W: Wrapper> Scheduler for W {
         self.inner().sizes(job, say);
     }
 
+    fn width(&self, job: JobId, kind: SlotKind) -> u32 {
+        self.inner().width(job, kind)
+    }
+
     fn reads_progress(&self) -> bool {
         self.inner().reads_progress()
     }
