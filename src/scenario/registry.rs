@@ -112,6 +112,8 @@ pub struct CompletedOptions {
     pub problems: Vec<YamlProblem>,
     /// The warnings.
     pub doubts: Vec<String>,
+    /// Whether a warning says that jobs never run or lack slots for ever.
+    pub foretells_stall: bool,
     /// The programs that the options name, each with the path of its options.
     pub programs: Vec<(Path, PolicyProgram)>,
 }
@@ -585,10 +587,11 @@ fn complete<P: Policy>(
     let Some(mut options) = options else {
         return CompletedOptions { problems, ..CompletedOptions::default() };
     };
-    let (mut doubts, mut programs) = (Vec::new(), Vec::new());
+    let (mut doubts, mut programs, mut foretells_stall) = (Vec::new(), Vec::new(), false);
     if problems.is_empty() {
         for complaint in P::settle(&mut options, site) {
-            let Complaint { path, message, hint, is_warning, program } = complaint;
+            foretells_stall |= complaint.foretells_stall;
+            let Complaint { path, message, hint, is_warning, program, .. } = complaint;
             let path = path.iter().fold(Path::default(), |path, key| path.key(key));
             match program {
                 Some(program) => programs.push((path, *program)),
@@ -609,7 +612,7 @@ fn complete<P: Policy>(
     let found = ConditionalSetting::find(shape, &options, Path::default(), None, is_said);
     let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
     doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
-    CompletedOptions { options, problems, doubts, programs }
+    CompletedOptions { options, problems, doubts, foretells_stall, programs }
 }
 
 fn build<P: Policy>(options: &Value, shape: &TreeShape) -> Result<P, Vec<YamlProblem>> {

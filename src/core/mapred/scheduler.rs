@@ -348,6 +348,9 @@ pub struct Complaint {
     pub hint: String,
     /// Whether it is a warning: the option can still be used.
     pub is_warning: bool,
+    /// Whether jobs never run because of the option, or lack slots for ever: then a run that stalls
+    /// is no mistake of the policy.
+    pub foretells_stall: bool,
     /// The program that the option names; a complaint about a program is a warning.
     pub program: Option<Box<PolicyProgram>>,
 }
@@ -356,12 +359,19 @@ impl Complaint {
     /// Returns an error about the option at these keys.
     pub fn error(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         let path = path.iter().map(|key| (*key).to_owned()).collect();
-        Self { path, message: message.into(), hint: hint.into(), is_warning: false, program: None }
+        let (message, hint) = (message.into(), hint.into());
+        Self { path, message, hint, is_warning: false, foretells_stall: false, program: None }
     }
 
     /// Returns a warning about the option at these keys.
     pub fn warning(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { is_warning: true, ..Self::error(path, message, hint) }
+    }
+
+    /// Returns a warning that jobs never run because of the option at these keys, or lack slots for
+    /// ever.
+    pub fn stall(path: &[&str], message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { foretells_stall: true, ..Self::warning(path, message, hint) }
     }
 
     /// Declares the program that the options name.

@@ -84,6 +84,8 @@ pub struct ExpectedJob<'s> {
     pub user: &'s str,
     /// The pool that it names, if it names one.
     pub pool: Option<&'s str>,
+    /// Whether it has tasks of a kind.
+    pub has_tasks: PerSlot<bool>,
     /// The memory of each attempt; 0 for a kind without tasks.
     pub memory: PerSlot<Bytes>,
     /// Whether it has a deadline.
@@ -91,8 +93,7 @@ pub struct ExpectedJob<'s> {
 }
 
 impl<'s> ExpectedJob<'s> {
-    /// Returns these facts about a job without a deadline; `has_tasks` says which kinds of tasks it
-    /// has.
+    /// Returns these facts about a job without a deadline.
     pub fn new(
         user: &'s str,
         pool: Option<&'s str>,
@@ -101,7 +102,7 @@ impl<'s> ExpectedJob<'s> {
     ) -> Self {
         // A job without reduces needs no memory for reduces, even if its settings give some.
         let of = |kind| if has_tasks[kind] { memory[kind] } else { Bytes::ZERO };
-        Self { user, pool, memory: PerSlot::of(of), has_deadline: false }
+        Self { user, pool, has_tasks, memory: PerSlot::of(of), has_deadline: false }
     }
 }
 

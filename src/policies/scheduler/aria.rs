@@ -258,7 +258,7 @@ impl Policy for Aria {
         let without = site.jobs.iter().any(|job| !job.has_deadline);
         let message = "jobs without a deadline get no slot: no slot is needed for one";
         let hint = "give all jobs a `deadline`, or leave `spare: false` out";
-        let complaint = || Complaint::warning(&["spare"], message, hint);
+        let complaint = || Complaint::stall(&["spare"], message, hint);
         (!options.spare && without).then(complaint).into_iter().collect()
     }
 

@@ -202,6 +202,7 @@ impl Policy for Fair {
         // Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, &options.pool_by);
+        complaints.extend(options.allocations.slotless(site, &options.pool_by));
         if !options.allow_undeclared_pools {
             complaints.extend(options.allocations.undeclared(site, &options.pool_by));
         }

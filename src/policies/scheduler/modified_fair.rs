@@ -139,6 +139,7 @@ impl Policy for ModifiedFair {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.settle(site, &options.pool_by);
+        complaints.extend(options.allocations.slotless(site, &options.pool_by));
         complaints.extend(no_nested(&options.allocations, Self::NAME));
         complaints.extend(standstill(options.update_interval));
         complaints

@@ -14,7 +14,7 @@ use mumakil_base::units::tell::counted as counted_of;
 use mumakil_core::cluster::{
     Amounts, NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
 };
-use mumakil_core::mapred::{self, ExpectedJob, JobId};
+use mumakil_core::mapred::{ExpectedJob, JobId, PolicySite};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
@@ -253,10 +253,9 @@ impl Prepared {
         Ok(())
     }
 
-    /// Asks the policy about the jobs and nodes that come from files. Returns the policy's
-    /// warnings, without the warnings that it already gave for the scenario alone.
-    fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
-        let known = self.scenario.site();
+    /// Returns the facts that a policy may know when its options are checked, those from files
+    /// included.
+    fn site(&self) -> PolicySite<'_> {
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
         // A job that changes its pool is expected in both pools.
         let moved = self.scenario.later.iter().filter_map(|later| later.change.as_ref());
@@ -266,19 +265,37 @@ impl Prepared {
             self.workload.named(job).filter_map(expected).collect::<Vec<_>>()
         });
         let slots = self.topology.slots();
-        let site = mapred::PolicySite {
+        PolicySite {
             nodes: self.topology.len(),
             slots: PerSlot { map: slots.map.into(), reduce: slots.reduce.into() },
             most_slots: self.topology.most_slots(),
             // Use a set, so that a warning about a size of job appears once, not for each of
             // thousands of jobs.
             jobs: jobs.chain(moved).collect::<BTreeSet<_>>().into_iter().collect(),
-            ..known.clone()
-        };
+            ..self.scenario.site()
+        }
+    }
+
+    /// Returns the policies of the run, in the order in which they take over or read their pools or
+    /// queues again.
+    fn policies(&self) -> impl Iterator<Item = SchedulerChoice> {
         let first = self.scenario.scheduler.clone();
         let course = LaterChange::course(&self.scenario.later, &first).into_iter();
+        std::iter::once(first).chain(course.map(|step| step.choice))
+    }
+
+    /// Returns whether the last policy of the run warns that jobs never run or lack slots for ever.
+    pub fn foretells_stall(&self, registry: &Registry) -> bool {
+        let Some(last) = self.policies().last() else { return false };
+        registry.complete(&last, &self.site()).is_ok_and(|completed| completed.foretells_stall)
+    }
+
+    /// Asks the policy about the jobs and nodes that come from files. Returns the policy's
+    /// warnings, without the warnings that it already gave for the scenario alone.
+    fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
+        let (known, site) = (self.scenario.site(), self.site());
         let mut new: Vec<String> = Vec::new();
-        for policy in std::iter::once(first).chain(course.map(|step| step.choice)) {
+        for policy in self.policies() {
             // The scenario's own check has already reported these warnings.
             let said = registry.check(&policy, &known)?;
             let doubts =

@@ -7,7 +7,7 @@
 //! could_go_on             the run was ended as stalled, but moves if it goes on
 //! has_no_end              30 days have passed, without a recurring fault
 //! differs_without_actors  the same case without actors has other events
-//! starves                 it stalls, but ends under `fifo`
+//! starves                 it stalls, but ends under `fifo`, and no warning foretells it
 //! ```
 //! Cases of an external policy have the first and third of these judges, then [`starves`] and
 //! `answers_differently`.

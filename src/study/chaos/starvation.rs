@@ -1,7 +1,8 @@
 //! Jobs that starve under a policy: slots are free for them, but the policy gives them none.
 //!
 //! With faults, a cluster may stall under any policy. So starvation is reported only if the same
-//! case ends under `fifo`.
+//! case ends under `fifo`. Users may also choose options that keep jobs from slots: it is no mistake if
+//! the policy [warns](mumakil_core::mapred::Complaint::foretells_stall) of that.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use super::trial::{Case, RunObservations, Trial};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Job, JobId, Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, StopReason, WaitCause, Wrapper,
+    Job, JobId, JobWait, Offer, PerSlot, PolicyFailed, Scheduler, SlotKind, Stall, StopReason,
+    WaitCause, Wrapper,
 };
 use mumakil_run::emulation::{Options, Prepared};
 
@@ -33,8 +35,7 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
     let words = match (&case.first.seen.starved, case.first.stop()) {
         (Some(words), _) => words.clone(),
         (None, Some(StopReason::Stalled(stall))) => {
-            // Which attempts fill the memory first is luck, and `check` warns of it.
-            if stall.waiting.iter().any(|wait| matches!(wait.on, WaitCause::Room(_))) {
+            if has_another_cause(stall) {
                 return None;
             }
             format!("the run stalls, and nothing can move:\n{stall}").replace('\n', "\n  ")
@@ -48,16 +49,25 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
     };
     let rule = "a job with something to launch gets a slot before long; under `fifo` this run comes to its end";
     let what = "a job starves";
-    (!may_move_by_chance(case) && !is_warned_of(trial, case) && ends())
+    (!may_move_by_chance(case) && !is_foretold(trial, case) && ends())
         .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
 }
 
-/// Returns whether users are warned of the policy's options: some of them keep jobs from slots.
-fn is_warned_of(trial: &Trial<'_>, case: &Case<'_>) -> bool {
-    let site = case.scenario.site();
-    let warns = |choice| trial.registry.check(choice, &site).is_ok_and(|told| !told.is_empty());
-    let prepared = || Prepared::new(case.scenario.clone(), trial.registry);
-    case.scenario.policies().any(warns) || prepared().is_ok_and(|it| !it.doubts.is_empty())
+/// Returns whether something other than the policy keeps tasks from slots.
+fn has_another_cause(stall: &Stall) -> bool {
+    let waits_for = |cause| stall.waiting.iter().any(|wait: &JobWait| wait.on == cause);
+    // Which reduces fill the memory first is luck, and `check` warns of it.
+    waits_for(WaitCause::Room(SlotKind::Reduce))
+        // Where attempts of a job fail, and which nodes it avoids then, is luck, too; and a policy may
+        // give a task several slots, which no node may have any more.
+        || waits_for(WaitCause::OtherTracker) && !waits_for(WaitCause::Policy)
+}
+
+/// Returns whether users are warned that the policy's options keep jobs from slots. A policy that
+/// draws other warnings must not stall.
+fn is_foretold(trial: &Trial<'_>, case: &Case<'_>) -> bool {
+    let prepared = Prepared::new(case.scenario.clone(), trial.registry);
+    prepared.is_ok_and(|it| it.foretells_stall(trial.registry))
 }
 
 /// Watches a policy, and ends the run if the policy passes a job over for too long.

@@ -15,7 +15,10 @@ use super::judge::parted;
 use super::subject::under;
 use super::trial::{RunObservations, Trial};
 use super::*;
-use mumakil_core::mapred::{Event, Fact, JobFact, Offer, Policy, Scheduler, SlotKind};
+use mumakil_core::mapred::{
+    Complaint, Event, Fact, Job, JobFact, JobId, MapReach, Offer, Policy, PolicySite, Reason,
+    Scheduler, SlotKind,
+};
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
 
@@ -231,6 +234,97 @@ impl Policy for Helpless {
     fn new((): ()) -> Self {
         Self
     }
+}
+
+/// A policy that launches all that it can: maps and, with two kinds, reduces. It draws a warning that
+/// has nothing to do with stalls.
+struct Greedy<const KINDS: usize>;
+
+impl<const KINDS: usize> Scheduler for Greedy<KINDS> {
+    fn offer(&mut self, offer: &mut Offer<'_>) {
+        let jobs: Vec<JobId> = offer.running_jobs().map(Job::id).collect();
+        let reason = Reason::Other("greedy");
+        for kind in &SlotKind::BOTH[..KINDS] {
+            for job in &jobs {
+                let mut launched = true;
+                while launched && 0 < offer.free(*kind) {
+                    launched = match kind {
+                        SlotKind::Map => offer.launch_map(*job, MapReach::Any, reason).is_some(),
+                        SlotKind::Reduce => offer.launch_reduce(*job, reason).is_some(),
+                    };
+                }
+            }
+        }
+    }
+}
+
+impl<const KINDS: usize> Policy for Greedy<KINDS> {
+    const NAME: &'static str = "greedy";
+    const ABOUT: &'static str = "launches all that it can";
+    type Options = ();
+
+    fn settle((): &mut (), _: &PolicySite<'_>) -> Vec<Complaint> {
+        vec![Complaint::warning(&[], "it is not fair", "choose `fair`")]
+    }
+
+    fn new((): ()) -> Self {
+        Self
+    }
+}
+
+const MAPS_AND_REDUCES: &str =
+    "{cluster: {nodes: 2}, workload: {jobs: [{name: a, maps: 4, reduces: 2}]}}";
+
+/// Judges a scenario under a policy.
+fn found_under<const KINDS: usize>(yaml: &str) -> (HuntTally, Option<CaseFlaw>) {
+    let mut registry = Registry::builtin();
+    registry.add::<Greedy<KINDS>>();
+    let tree = under(&serde_yaml::from_str(yaml).unwrap(), &"greedy".into());
+    Trial::new(&MUMAKIL, &registry, 1).of(&tree)
+}
+
+/// Other warnings than those of stalls once excused it.
+#[test]
+fn a_policy_that_never_launches_reduces_is_found_though_it_draws_a_warning() {
+    let (tally, wrong) = found_under::<1>(MAPS_AND_REDUCES);
+    let words = wrong.expect("the reduces starve").words;
+    assert_eq!(tally.violations, 1);
+    assert!(words.starts_with("a job starves: the run stalls"), "{words}");
+    assert!(words.contains("2 reduces wait for the policy"), "{words}");
+}
+
+#[test]
+fn a_policy_that_ends_its_jobs_is_not_accused_and_one_that_stalls_as_fifo_does_is_not_either() {
+    let (tally, wrong) = found_under::<2>(MAPS_AND_REDUCES);
+    assert!(tally.deadlocks == 0 && wrong.is_none(), "{wrong:?}");
+    let dead = MAPS_AND_REDUCES.replace("nodes: 2}", "nodes: 2}, faults: [{at: 1s, stop: all}]");
+    let (tally, wrong) = found_under::<1>(&dead);
+    assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
+}
+
+/// The reduces take two slots each, and the node has one after its restart.
+#[test]
+fn a_policy_is_not_blamed_for_nodes_that_become_too_small() {
+    let yaml = "
+cluster: {nodes: 1}
+hadoop: {slow_start: 1}
+scheduler: {capacity: {reduce_slot: 100MiB}}
+workload: {jobs: [{name: a, maps: 1, map_time: 10min, reduces: 1, reduce_memory: 200MiB}]}
+faults: [{at: 5min, restart: {nodes: all, for: 10s, reduce_slots: 1}}]
+";
+    let (tally, wrong) = found(yaml);
+    assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
+}
+
+#[test]
+fn a_stall_of_which_users_are_warned_is_no_mistake() {
+    let yaml = "
+cluster: {nodes: 1}
+scheduler: {modified-fair: {allocations: {pool_max_jobs: 0}}}
+workload: {jobs: [{name: a, maps: 1}]}
+";
+    let (tally, wrong) = found(yaml);
+    assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::scheduler::shared::delay::DelaySpec;
 use crate::scheduler::shared::file_or::FileOr;
 use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
-use mumakil_core::mapred::{Complaint, PerSlot, PolicySite, SlotKind};
+use mumakil_core::mapred::{Complaint, ExpectedJob, PerSlot, PolicySite, SlotKind};
 
 /// A number of slots that exceeds the slots of every tracker.
 // Chosen: the widths of tasks are cut off here, so that they fit into 32 bits; `too_wide` then
@@ -84,7 +84,7 @@ impl CapacityOptions {
         }
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
-            complaints.extend(slotless(self.allocations.settled(), self.rules, site));
+            complaints.extend(slotless(self.allocations.settled(), self.rules, queue_by, site));
         }
         complaints
     }
@@ -135,16 +135,29 @@ fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
 }
 
 /// Warns of queues that never get a slot, or whose jobs never run.
-fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complaint> {
+fn slotless(
+    queues: &Queues,
+    rules: Rules,
+    queue_by: QueueBy,
+    site: &PolicySite<'_>,
+) -> Vec<Complaint> {
     let tree = QueueTree::new(queues, rules, JavaMaps::Auto, Reduces::default());
+    // If no job needs the slots, the warning foretells nothing.
+    let complaint = |is_needed: bool, message: String, hint: &str| Complaint {
+        foretells_stall: is_needed,
+        ..Complaint::warning(&["allocations", "queues"], message, hint)
+    };
     let mut complaints = Vec::new();
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);
         let QueueNode { name, share, most_share, .. } = node;
+        let is_of_queue =
+            |job: &&ExpectedJob<'_>| tree.leaf(queue_by.choose(job.pool, job.user)) == id;
+        let mut jobs = site.jobs.iter().filter(is_of_queue);
         if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
             let message = format!("`{name}` may initialise no job");
             let hint = "by the rules of 1.x it has its share of all jobs: give it one";
-            complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
+            complaints.push(complaint(jobs.next().is_some(), message, hint));
             continue;
         }
         // With the rules of 0.21, a queue without guaranteed slots is never served.
@@ -162,7 +175,8 @@ fn slotless(queues: &Queues, rules: Rules, site: &PolicySite<'_>) -> Vec<Complai
             } else {
                 continue;
             };
-            complaints.push(Complaint::warning(&["allocations", "queues"], message, hint));
+            let is_needed = jobs.clone().any(|job| job.has_tasks[kind]);
+            complaints.push(complaint(is_needed, message, hint));
         }
     }
     complaints

@@ -100,10 +100,29 @@ impl Allocations {
             let mut complaints = too_much(&tree, site);
             complaints.extend(no_leaves(&tree, &names));
             complaints.extend(unknown_names(&tree, &names));
+            complaints.extend(never_run(pools, &tree, site, &names));
             complaints
         });
         complaints.extend(pool_by.groupless(site));
         complaints
+    }
+
+    /// Warns of pools with jobs that get no slot, for a scheduler that heeds the maximums of pools.
+    pub fn slotless(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
+        let Some(pools) = self.given() else { return Vec::new() };
+        let tree = PoolTree::new(pools);
+        let complaint = |kind: SlotKind| {
+            let jobs = site.jobs.iter().filter(|job| job.has_tasks[kind]);
+            let names: BTreeSet<&str> = jobs.map(|job| pool_by.of_expected(job)).collect();
+            let is_slotless = |name: &&&str| tree.lowest(name, |pool| pool.max[kind]) == 0;
+            let slotless: Vec<&str> = names.iter().filter(is_slotless).copied().collect();
+            let (is_fine, word) = (slotless.is_empty(), kind.word());
+            let message =
+                format!("no {word} slot for the pools {}: their maximum is 0", listed(slotless));
+            let hint = format!("raise `max_{word}s`, or leave it out");
+            (!is_fine).then(|| Complaint::stall(&["allocations", "pools"], message, hint))
+        };
+        SlotKind::BOTH.into_iter().filter_map(complaint).collect()
     }
 
     /// Complains about jobs of pools that are not declared, for a scheduler that refuses them.
@@ -148,6 +167,28 @@ fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
         (slots < promised).then(|| Complaint::warning(&["pools"], message, hint))
     };
     SlotKind::BOTH.into_iter().filter_map(complaint).collect()
+}
+
+/// Warns of pools and users whose jobs never run, since none may run at a time.
+fn never_run(
+    pools: &Pools,
+    tree: &PoolTree,
+    site: &PolicySite<'_>,
+    names: &BTreeSet<&str>,
+) -> Vec<Complaint> {
+    let users: BTreeSet<&str> = site.jobs.iter().map(|job| job.user).collect();
+    let users = users.into_iter().filter(|user| pools.jobs_of_user(user) == 0);
+    let names = names.iter().copied();
+    let names = names.filter(|name| tree.lowest(name, |pool| pool.max_jobs) == 0);
+    let complaint = |(whose, names): (&str, Vec<&str>)| {
+        let is_fine = names.is_empty();
+        let message =
+            format!("jobs of the {whose}s {} never run: 0 may run at a time", listed(names));
+        let hint = format!("raise `max_jobs` or `{whose}_max_jobs`, or leave it out");
+        (!is_fine).then(|| Complaint::stall(&[&format!("{whose}s")], message, hint))
+    };
+    let all = [("pool", names.collect()), ("user", users.collect())];
+    all.into_iter().filter_map(complaint).collect()
 }
 
 /// Complains about each pool that a job names although the pool has pools inside, so that it cannot
@@ -283,6 +324,39 @@ mod tests {
         assert!(
             message.starts_with("allow_undeclared_pools: ") && message.contains("`ann`, `elt`")
         );
+    }
+
+    /// Returns the warnings about stalls for jobs of ann in these pools; the jobs have only maps.
+    fn stalls(yaml: &str, pools: &[&'static str]) -> Vec<String> {
+        let job = |pool: &&'static str| {
+            let has_tasks = PerSlot { map: true, reduce: false };
+            ExpectedJob::new("ann", Some(pool), has_tasks, PerSlot::default())
+        };
+        let jobs = pools.iter().map(job).collect();
+        let site = PolicySite { jobs, ..PolicySite::unknown() };
+        let mut allocations = FileOr::Given(serde_yaml::from_str(yaml).unwrap());
+        let mut complaints = Allocations::settle(&mut allocations, &site, &PoolBy::Pool);
+        complaints.extend(Allocations::slotless(&allocations, &site, &PoolBy::Pool));
+        let stalls = complaints.into_iter().filter(|complaint| complaint.foretells_stall);
+        stalls.map(|complaint| complaint.message).collect()
+    }
+
+    #[test]
+    fn pools_and_users_that_may_run_no_job_are_told() {
+        let never = |whose: &str| format!("jobs of the {whose} never run: 0 may run at a time");
+        assert_eq!(stalls("pool_max_jobs: 0", &["etl", "etl"]), [never("pools `etl`")]);
+        let nested = "pools: {a: {max_jobs: 0, pools: {etl: {}}}, b: {}}";
+        assert_eq!(stalls(nested, &["etl", "b"]), [never("pools `etl`")]);
+        assert_eq!(stalls("user_max_jobs: 0", &["etl"]), [never("users `ann`")]);
+        let others = "{users: {bob: {max_jobs: 0}}, pools: {a: {max_jobs: 0}}, pool_max_jobs: 1}";
+        assert_eq!(stalls(others, &["etl"]), [""; 0], "no job has this pool or user");
+    }
+
+    #[test]
+    fn pools_whose_maximum_is_zero_are_told() {
+        let told = stalls("pools: {a: {max_maps: 0, pools: {etl: {}}}}", &["etl", "b"]);
+        assert_eq!(told, ["no map slot for the pools `etl`: their maximum is 0"]);
+        assert_eq!(stalls("pools: {etl: {max_reduces: 0}}", &["etl"]), [""; 0], "it has only maps");
     }
 
     #[test]

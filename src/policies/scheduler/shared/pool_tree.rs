@@ -160,6 +160,15 @@ impl PoolTree {
         self.by_name.get(name).copied()
     }
 
+    /// Returns the lowest value of a limit among a pool and the pools around it. A pool that is not
+    /// declared has the default.
+    pub fn lowest(&self, name: &str, limit: impl Fn(&PoolNode) -> u32) -> u32 {
+        match self.find(name) {
+            Some(id) => self.upwards(id).map(|id| limit(self.pool(id))).min().unwrap_or(u32::MAX),
+            None => limit(&self.defaults),
+        }
+    }
+
     /// Returns the values of a pool.
     pub fn pool(&self, id: PoolId) -> &PoolNode {
         step();
