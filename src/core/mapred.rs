@@ -84,7 +84,7 @@ pub use heartbeat::{
 pub use holders::Holders;
 pub use ids::{AttemptId, JobId, TaskId, TaskKind};
 pub use job::{Job, JobChange, JobEvent, JobState, TaskTimeSum, Tasks};
-pub use job_tracker::JobTracker;
+pub use job_tracker::{JobTracker, JobTrackerOptions, NotedRefusals};
 pub use locality::Locality;
 pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;

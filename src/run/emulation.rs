@@ -42,9 +42,9 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
 use mumakil_core::mapred::{
     AutoSpan, CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric,
-    FaultInjector, HeartbeatManner, JobId, JobTracker, Mail, MapOutputs, NameNode, PolicyReload,
-    ReplicationUpkeep, RunPermit, Scheduler, Setting, StopReason, TaskTracker, ToInjector,
-    ToJobTracker, ToTracker, TrackerId, TrueDurations,
+    FaultInjector, HeartbeatManner, JobId, JobTracker, JobTrackerOptions, Mail, MapOutputs,
+    NameNode, NotedRefusals, PolicyReload, ReplicationUpkeep, RunPermit, Scheduler, Setting,
+    StopReason, TaskTracker, ToInjector, ToJobTracker, ToTracker, TrackerId, TrueDurations,
 };
 use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
@@ -677,45 +677,31 @@ fn assemble(
         let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
         boxed(name_node.without(effects.absent))
     });
-    let mut job_tracker = JobTracker::new(
+    let job_tracker = JobTracker::new(
         hadoop.clone(),
         topology.clone(),
         hdfs,
         cluster.jobtracker.clone(),
         Box::new(policy),
+        JobTrackerOptions {
+            seed: Some(seed),
+            successors: boxed_policies(successors),
+            reloads,
+            refusals: match () {
+                () if scenario.record.decisions => NotedRefusals::Emitted,
+                () if is_watched => NotedRefusals::Watched,
+                () => NotedRefusals::None,
+            },
+            // Only the STRESS submission asks for the progress of all maps.
+            follows_maps: workload.submission == Submission::Stress,
+            tells_standings: scenario.record.shares,
+            tells_outputs: has_map_outputs,
+            may_hear_twice: effects.resends,
+            forgoes_progress: true,
+        },
     );
-    job_tracker.set_successors(
-        successors.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }),
-    );
-    job_tracker.set_reloads(reloads);
-    match hadoop.draws {
-        Draws::Mumak => job_tracker.draw_as_mumak(seed),
-        Draws::Own => job_tracker.draw_uptime(seed),
-    }
-    // Only the STRESS submission asks for the progress of all maps. Adding it up costs a look-up
-    // for each map and heartbeat.
-    if workload.submission == Submission::Stress {
-        job_tracker.follow_maps();
-    }
-    if scenario.record.decisions {
-        job_tracker.keep_refusals();
-    } else if is_watched {
-        job_tracker.watch_refusals();
-    }
-    if scenario.record.shares {
-        job_tracker.tell_standings();
-    }
-    // The JobTracker keeps its answers only for heartbeats that are sent again after a lost reply.
-    if !effects.resends {
-        job_tracker.forget_answers();
-    }
     // A brief heartbeat says "as before", which a restarted JobTracker cannot understand.
-    // `forgo_progress` stands first because it changes the JobTracker: it must run even if restarts
-    // forbid brief heartbeats.
-    let is_brief = job_tracker.forgo_progress() && effects.restarts.is_empty();
-    if has_map_outputs {
-        job_tracker.tell_outputs();
-    }
+    let is_brief = job_tracker.forgoes_progress() && effects.restarts.is_empty();
     let manner =
         HeartbeatManner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
     // If the scenario sets no `heartbeat_phase`, the first heartbeats are spread over one interval.
@@ -754,6 +740,10 @@ fn assemble(
         fabric,
     };
     (cast, opening)
+}
+
+fn boxed_policies(policies: Vec<Stopwatch>) -> Vec<Box<dyn Scheduler>> {
+    policies.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }).collect()
 }
 
 fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {

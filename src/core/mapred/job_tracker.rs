@@ -15,14 +15,15 @@
 //! If a heartbeat comes a second time, it gets the same answer as before and changes nothing.
 
 mod heartbeats;
+mod options;
 #[cfg(test)]
 mod tests;
+
+pub use options::{JobTrackerOptions, NotedRefusals};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
 use std::sync::Arc;
-
-use rand::RngExt;
 
 use crate::cluster::{Hdfs, JobTrackerSpec, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{Event, Fact, Incident, JobFact, Outcome, WorldFact};
@@ -34,11 +35,9 @@ use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
 use crate::mapred::reason::{Reason, SlotStanding, WaitingTasks};
-use crate::mapred::refusals::{REMEMBERED_FOR, Refusals};
+use crate::mapred::refusals::REMEMBERED_FOR;
 use crate::mapred::scheduler::{Orders, PolicyReload, Scheduler, View};
 use crate::mapred::speculation::Speculation;
-use mumakil_base::random::mumak::MumakJobs;
-use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// How many jobs a policy may [name](Scheduler::withheld) as held back in each heartbeat interval.
@@ -112,13 +111,22 @@ impl JobTracker {
         hdfs: Hdfs,
         spec: JobTrackerSpec,
         scheduler: Box<dyn Scheduler>,
+        options: JobTrackerOptions,
     ) -> Self {
+        let knows_progress = options.asks_for_progress(&*scheduler, &hadoop);
+        let reads_progress = reads_progress(&*scheduler, &hadoop);
+        let mut ledger = Ledger::new(hadoop, topology, hdfs);
+        ledger.knows_progress = knows_progress;
+        ledger.follows_maps = options.follows_maps;
+        ledger.tells_outputs = options.tells_outputs;
+        ledger.refusals = options.refusals.begin();
+        if let Some(seed) = options.seed {
+            ledger.draw_from(seed);
+        }
         Self {
-            reads_progress: reads_progress(&*scheduler, &hadoop),
-            ledger: Ledger::new(hadoop, topology, hdfs),
-            // `true` is the safe choice; runs whose network neither loses nor doubles messages
-            // switch it off.
-            may_hear_twice: true,
+            reads_progress,
+            ledger,
+            may_hear_twice: options.may_hear_twice,
             reads_on_order: scheduler.orders_reading(),
             scheduler,
             spec,
@@ -136,87 +144,18 @@ impl JobTracker {
             process: ProcessState::Works,
             deaths: 0,
             has_tick: false,
-            successors: VecDeque::new(),
-            reloads: VecDeque::new(),
+            successors: options.successors.into(),
+            reloads: options.reloads.into(),
             heard_at: SimTime::ZERO,
-            told: None,
+            told: options.tells_standings.then(PerSlot::default),
         }
     }
 
-    /// Draws how long the process had run when the run began. Without this call it starts with the
-    /// run.
-    pub fn draw_uptime(&mut self, seed: u64) {
-        // A day is a multiple of all usual intervals, so each phase is as likely as any other.
-        const DAY: u64 = 24 * 60 * 60 * 1_000_000;
-        let micros = stream(seed, Purpose::Uptime, 0).random_range(0..DAY);
-        self.ledger.process = ProcessAge::new(SimSpan::from_micros(micros), SimTime::ZERO);
-    }
-
-    /// Makes the JobTracker draw the values that traces leave open for attempts, as Mumak does with
-    /// this seed. Without this call trackers draw them.
-    pub fn draw_as_mumak(&mut self, seed: u64) {
-        self.ledger.mumak_draws = Some(MumakJobs::new(seed, self.ledger.topology.len()));
-    }
-
-    /// Makes the JobTracker keep no answers. Use this only for runs in which no heartbeat is [sent
-    /// again](super::HeartbeatManner::resends) or doubled.
-    pub fn forget_answers(&mut self) {
-        self.may_hear_twice = false;
-    }
-
-    /// Makes the JobTracker add up the progress of each job's maps, for an injector that
-    /// [asks](ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map in
-    /// every heartbeat.
-    pub fn follow_maps(&mut self) {
-        self.ledger.follows_maps = true;
-    }
-
-    /// Sets the policies that take over one after another. The next policy takes over each time the
-    /// process dies, or gets [`ToJobTracker::ChangePolicy`]; the last policy stays.
-    pub fn set_successors(&mut self, policies: impl IntoIterator<Item = Box<dyn Scheduler>>) {
-        self.successors.extend(policies);
-    }
-
-    /// Sets the options that policies read again, one at each [`ToJobTracker::Reload`].
-    pub fn set_reloads(&mut self, reloads: impl IntoIterator<Item = PolicyReload>) {
-        self.reloads.extend(reloads);
-    }
-
-    /// Makes the JobTracker send [`MapOutputs`](super::MapOutputs) each change of the set of
-    /// outputs that reduces may fetch.
-    pub fn tell_outputs(&mut self) {
-        self.ledger.tells_outputs = true;
-    }
-
-    /// Lets trackers leave out progress, if neither the policy nor the search for slow tasks reads
-    /// it. Returns whether trackers may leave it out. If so, the run may make heartbeats
+    /// Returns whether trackers may leave out progress. If so, the run may make heartbeats
     /// [brief](super::HeartbeatManner::is_brief), unless the JobTracker is restarted in it: a new
     /// process would not know the last full heartbeat.
-    pub fn forgo_progress(&mut self) -> bool {
-        let mut policies = self.successors.iter().chain([&self.scheduler]);
-        let asks = self.ledger.follows_maps
-            || self.ledger.hadoop.speculation != Speculation::Off
-            || policies.any(|policy| policy.reads_reports() || policy.reads_progress());
-        self.ledger.knows_progress = asks;
-        !asks
-    }
-
-    /// Makes the JobTracker note why jobs with a task to launch get no slot. It emits these
-    /// refusals at the latest when the run is [over](ToJobTracker::Over).
-    pub fn keep_refusals(&mut self) {
-        self.ledger.refusals = Some(Refusals::default());
-    }
-
-    /// As [`JobTracker::keep_refusals`], but only for a watcher, who asks with [`Core::waiting`]:
-    /// the events are those of a run that notes nothing.
-    pub fn watch_refusals(&mut self) {
-        self.ledger.refusals = Some(Refusals::silent());
-    }
-
-    /// Makes the JobTracker emit the slots and shares of the policy's pools as they change. It looks
-    /// about once in a heartbeat interval.
-    pub fn tell_standings(&mut self) {
-        self.told = Some(PerSlot::default());
+    pub fn forgoes_progress(&self) -> bool {
+        !self.ledger.knows_progress
     }
 
     // ---- its process ----

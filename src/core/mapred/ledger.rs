@@ -45,7 +45,7 @@ use rustc_hash::FxHashMap;
 pub(super) use self::launches::LaunchWish;
 use crate::cluster::{Amounts, FileId, Hdfs, PerSlot, SlotKind, Topology, TrackerId};
 use crate::mapred::event::{AttemptState, Fact, LedgerFact, Outcome};
-use crate::mapred::hadoop::Hadoop;
+use crate::mapred::hadoop::{Draws, Hadoop};
 use crate::mapred::heartbeat::{Directive, Report};
 use crate::mapred::ids::{AttemptId, JobId, TaskId};
 use crate::mapred::job::{Job, JobChange, JobEvent, JobState, KnownAttempt};
@@ -54,7 +54,10 @@ use crate::mapred::message::{Load, ToTracker};
 use crate::mapred::outbox::Outbox;
 use crate::mapred::refusals::Refusals;
 use crate::mapred::replicas::Replicas;
+use rand::RngExt;
+
 use mumakil_base::random::mumak::MumakJobs;
+use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// The JobTracker's ledger.
@@ -294,14 +297,25 @@ impl Ledger {
             tells_outputs: false,
             mumak_draws: None,
             refusals: None,
-            // `JobTracker::forgo_progress` sets this to `false`, once it is certain that no policy
-            // reads progress.
             knows_progress: true,
             follows_maps: false,
             looked_at: None,
             seconds: PerSlot::default(),
             least_work: 0.0,
             holders: Vec::new(),
+        }
+    }
+
+    /// Draws what [`JobTrackerOptions::seed`](super::JobTrackerOptions::seed) says.
+    pub(super) fn draw_from(&mut self, seed: u64) {
+        // A day is a multiple of all usual intervals, so each phase is as likely as any other.
+        const DAY: u64 = 24 * 60 * 60 * 1_000_000;
+        match self.hadoop.draws {
+            Draws::Mumak => self.mumak_draws = Some(MumakJobs::new(seed, self.topology.len())),
+            Draws::Own => {
+                let micros = stream(seed, Purpose::Uptime, 0).random_range(0..DAY);
+                self.process = ProcessAge::new(SimSpan::from_micros(micros), SimTime::ZERO);
+            }
         }
     }
 

@@ -87,6 +87,10 @@ fn bench(hadoop: Hadoop) -> Bench {
 }
 
 fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
+    bench_with(JobTrackerOptions::default(), policy, hadoop)
+}
+
+fn bench_with(options: JobTrackerOptions, policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
     let node = |rack| Node::plain(rack, PerSlot { map: 2, reduce: 1 });
     let topology = Arc::new(Topology::from_nodes([0, 0, 0, 0, 1, 1, 1, 1].map(node).to_vec()));
     let hdfs = Hdfs::new(1, topology.clone(), 1, Placement::Random);
@@ -97,10 +101,9 @@ fn bench_under(policy: Box<dyn Scheduler>, hadoop: Hadoop) -> Bench {
         init: SimSpan::ZERO,
         init_threads: Count::of(4),
     };
-    let mut tracker = JobTracker::new(hadoop, topology, hdfs, spec, policy);
-    tracker.tell_outputs();
+    let options = JobTrackerOptions { tells_outputs: true, ..options };
     Bench {
-        tracker,
+        tracker: JobTracker::new(hadoop, topology, hdfs, spec, policy, options),
         outputs: MapOutputs::default(),
         now: SimTime::ZERO,
         calls: [0; 8],

@@ -59,11 +59,9 @@ fn a_call_that_is_sent_again_gets_the_same_answer_and_changes_nothing() {
 
 #[test]
 fn where_no_call_comes_twice_answers_go_with_those_who_got_them() {
-    for (forgets, kept) in [(false, 2), (true, 1)] {
-        let mut bench = bench(hadoop());
-        if forgets {
-            bench.tracker.forget_answers();
-        }
+    for (may_hear_twice, kept) in [(true, 2), (false, 1)] {
+        let options = JobTrackerOptions { may_hear_twice, ..JobTrackerOptions::default() };
+        let mut bench = bench_with(options, Box::new(Greedy), hadoop());
         bench.at(1).beat(0, &[]);
         assert_eq!(Arc::strong_count(&bench.replies[0].1), kept);
     }
@@ -195,8 +193,9 @@ impl Scheduler for NamesOften {
 #[test]
 fn the_more_jobs_are_held_back_the_less_often_it_asks_for_them() {
     for (jobs, asked) in [(99, 40), (250, 20), (500, 8), (9_000, 4)] {
-        let mut bench = bench_under(Box::new(NamesOften(jobs)), hadoop());
-        bench.tracker.keep_refusals();
+        let refusals = NotedRefusals::Emitted;
+        let options = JobTrackerOptions { refusals, ..JobTrackerOptions::default() };
+        let mut bench = bench_with(options, Box::new(NamesOften(jobs)), hadoop());
         bench.submit(job(0, 9, 0));
         for beat in 0..40 {
             bench.at(beat * 3).beat_and_receive(0, &[]);

@@ -153,8 +153,9 @@ fn splits_are_read_when_a_policy_says_so_that_wants_to() {
 
 #[test]
 fn what_a_policy_has_not_ordered_to_be_read_is_read_when_another_takes_over() {
-    let mut bench = bench_under(Box::new(ReadsLater), hadoop());
-    bench.tracker.set_successors([Box::new(Greedy) as Box<dyn Scheduler>]);
+    let successors: Vec<Box<dyn Scheduler>> = vec![Box::new(Greedy)];
+    let options = JobTrackerOptions { successors, ..JobTrackerOptions::default() };
+    let mut bench = bench_with(options, Box::new(ReadsLater), hadoop());
     bench.submit(job(0, 1, 0)).submit(job(1, 1, 0)).hear(ToJobTracker::Tock);
     bench.hear(ToJobTracker::ChangePolicy);
     assert_eq!(read(&bench), [1], "a thread is on its way to the first job");

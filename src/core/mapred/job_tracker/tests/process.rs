@@ -115,8 +115,9 @@ impl Scheduler for Attentive {
 
 #[test]
 fn a_process_that_is_started_again_begins_with_a_new_policy() {
-    let mut bench = bench_under(Box::new(Attentive(0)), hadoop());
-    bench.tracker.set_successors([Box::new(Attentive(0)) as Box<dyn Scheduler>]);
+    let successors: Vec<Box<dyn Scheduler>> = vec![Box::new(Attentive(0))];
+    let options = JobTrackerOptions { successors, ..JobTrackerOptions::default() };
+    let mut bench = bench_with(options, Box::new(Attentive(0)), hadoop());
     bench.submit(job(0, 1, 0));
     bench.at(10).hear(restart(false));
     bench.at(70).hear(ToJobTracker::Wake).submit(job(1, 1, 0));
