@@ -10,53 +10,39 @@
 //! ```
 
 mod bench;
+mod cast;
 mod fluid;
 mod foretold;
 mod kept;
+mod policies;
 mod prepared;
 mod times_alone;
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
-use rand::RngExt;
 
+use self::policies::{RunPolicies, setting};
 use crate::MODEL;
 use crate::output::OutputError;
 use crate::record::{
-    LaterPolicy, OnProgress, RecordError, Recorder, RunFacts, Setup, Summary, Watcher,
+    OnProgress, RecordError, Recorder, Recording, RunFacts, Setup, Summary, Watcher,
 };
 use crate::verify::{Verifier, VerifierRules};
-use mumakil_base::panics;
-use mumakil_base::random::mumak::JavaRandom;
-use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{self, Detail};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
-use mumakil_core::cluster::{Hdfs, ReadRates, Topology};
-use mumakil_core::mapred::{
-    AutoSpan, CommitPending, ContendedResources, Core, Costs, Draws, ExternalWork, Fabric,
-    FaultInjector, HeartbeatManner, JobId, JobTracker, JobTrackerOptions, Mail, MapOutputs,
-    NameNode, NotedRefusals, PolicyReload, ReplicationUpkeep, RunPermit, Scheduler, Setting,
-    StopReason, TaskTracker, ToInjector, ToJobTracker, ToTracker, TrackerId, TrueDurations,
-};
+use mumakil_core::cluster::{Hdfs, Topology};
+use mumakil_core::mapred::{AutoSpan, CommitPending, ExternalWork, JobId, Scheduler, StopReason};
 use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
-use mumakil_runtime::{
-    self as runtime, ClockPace, Ending, Links, OpeningMail, RunCores, RunPlan, Stopwatch, Transport,
-};
+use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
-use mumakil_scenario::workload::{Arrival, JobInjector, Submission, SubmissionWay, Workload};
-use mumakil_scenario::{
-    ClockSpec, LaterChange, PolicyStep, RecordSpec, Registry, Scenario, ScenarioError,
-    SchedulerChoice,
-};
+use mumakil_scenario::workload::Workload;
+use mumakil_scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 
 pub use bench::bench;
 pub use kept::KeptRun;
@@ -297,25 +283,6 @@ pub fn emulate(
     Prepared::new(scenario.clone(), registry)?.emulate(registry, options)
 }
 
-/// Returns the run and the cluster in which the policies of a scenario work.
-fn setting<'s>(
-    scenario: &'s Scenario,
-    topology: &'s Topology,
-    registry: &'s Registry,
-) -> Setting<'s> {
-    Setting {
-        seed: scenario.seed,
-        line: scenario.hadoop.line,
-        folder: &scenario.folder,
-        topology,
-        tell: registry.tell(),
-        programs: RunPermit { issued: registry.permit(), declared: &scenario.programs },
-        launcher: registry.launcher(),
-        estimators: registry.estimators(),
-        overhear: registry.overhear(),
-    }
-}
-
 impl Prepared {
     /// Runs the scenario.
     ///
@@ -352,48 +319,15 @@ impl Prepared {
     ) -> Result<Emulated, EmulationError> {
         let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
-        let around = options.around;
-        let setting = setting(scenario, topology, registry);
-        // A policy that runs as another program has a farewell: a function that ends the program
-        // after the run and returns how long Mumakil waited for its answers.
-        let farewells = RefCell::new(Vec::new());
-        let build = |choice: &SchedulerChoice| -> Result<Box<dyn Scheduler>, EmulationError> {
-            // A policy is foreign code; even its constructor may panic.
-            let built = catch_unwind(AssertUnwindSafe(|| {
-                let mut policy = registry.build(choice)?;
-                let begun = policy.begin(&setting);
-                let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
-                Ok::<_, EmulationError>((policy, begun))
-            }));
-            let (policy, begun) = built.unwrap_or_else(|panic| {
-                panics::answered();
-                let words = runtime::words_of_panic(&*panic);
-                Err(EmulationError::Policy { policy: choice.title(), words })
-            })?;
-            farewells.borrow_mut().extend(begun);
-            Ok(match &around {
-                Some(around) => around(policy),
-                None => policy,
-            })
-        };
-        // All later policies of the run share this stopwatch, so the decision times cover the whole
-        // run.
-        let (policy, thinking) = Stopwatch::new(build(&scenario.scheduler)?);
-        // Read this now: from `assemble` on, the JobTracker owns the policy.
-        let precedence = policy.precedence();
-        let is_virtual = scenario.clock == ClockSpec::Virtual;
+        let site = fault::FaultSite { seed: scenario.seed, topology, workload };
+        let effects = Effects::of(&scenario.faults, site);
+        let mut policies = RunPolicies::begin(self, registry, options.around, &effects)?;
         // The checker needs events in the order of time; on a scaled clock several threads send
         // them.
-        let verifier = (options.verify && is_virtual).then(|| {
-            // The checker has a file system of its own: a file system shared with the emulator
-            // would share the emulator's mistakes.
-            let files = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
-            let verifier = Verifier::new(rules).with_room(topology);
-            let has_files = scenario.hadoop.behaviour().has_files;
-            Arc::new(Mutex::new(if has_files { verifier.with_files(files) } else { verifier }))
-        });
-        let verifying =
-            verifier.iter().map(|verifier| -> Box<dyn Watcher> { Box::new(verifier.clone()) });
+        let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
+        let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
+        let mut watchers = options.watchers;
+        watchers.extend(verifier.iter().map(|it| -> Box<dyn Watcher> { Box::new(it.clone()) }));
         let (events, recorder) = Recorder::start(Setup {
             settings: RecordSpec {
                 warm_up: AutoSpan::Fixed(self.warm_up()),
@@ -404,32 +338,14 @@ impl Prepared {
             folder: options.folder,
             labels: self.labels(),
             progress: options.progress,
-            watchers: options.watchers.into_iter().chain(verifying).collect(),
+            watchers,
             // The summary states the slot time lost to faults even when no waste table is written.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
         })?;
-
-        let site = fault::FaultSite { seed: scenario.seed, topology, workload };
-        let effects = Effects::of(&scenario.faults, site);
-        let links = links(scenario, topology, &effects);
-        let (mut followers, mut later_policies) = (Vec::new(), Vec::new());
-        for Successor { at, choice, takes_over } in successors(scenario, &effects) {
-            let follower = policy.successor(build(&choice)?);
-            // After a restart of the JobTracker, the successor is the same policy again. Only a
-            // policy that takes over counts as a later policy.
-            if takes_over {
-                let (name, precedence) = (choice.title(), follower.precedence());
-                let at_s = (at - SimTime::ZERO).as_secs_f64();
-                later_policies.push((at, LaterPolicy { at_s, policy: name, precedence }));
-            }
-            followers.push(follower);
-        }
-        let reloads = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
-        let reloads = reloads.filter(|step| !step.takes_over);
-        let reloads = reloads.filter_map(|step| registry.reload(&step.choice)).collect();
-        let is_watched = options.pace.is_some();
-        let (cast, opening) = assemble(self, effects, policy, followers, reloads, is_watched);
+        let links = cast::links(scenario, topology, &effects);
+        let acting = policies.hand_over();
+        let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
         let play = RunPlan {
             cast: recast(cast),
             links,
@@ -448,33 +364,7 @@ impl Prepared {
             // A scaled clock always uses actors; direct calls exist only on the virtual clock.
             (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
         };
-
-        let facts = RunFacts {
-            scenario: scenario.name.to_string(),
-            policy: scenario.scheduler.title(),
-            precedence,
-            later_policies: { later_policies.into_iter() }
-                // Stop at the first change that was due after the run's end: the list is in the
-                // order of time.
-                .take_while(|(at, _)| *at <= stats.end)
-                .map(|(_, later)| later)
-                .collect(),
-            seed: scenario.seed,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: MODEL,
-            nodes: topology.len(),
-            messages: stats.messages,
-            ended: stats.end,
-            // A run that broke down has no stop reason: it ends below with an error.
-            stop: match &ending {
-                Ending::Stopped(stop) => Some(stop.clone()),
-                Ending::PolicyFailed(_)
-                | Ending::Panicked(_)
-                | Ending::BeyondTime
-                | Ending::SinkBroke
-                | Ending::GivenUp => None,
-            },
-        };
+        let facts = self.facts(&policies, &stats, &ending);
         // Report an error of the recorder first: a full disk also breaks the sink, whose error says
         // less.
         let recording = recorder.finish(facts, stats.lag.clone())?;
@@ -482,55 +372,93 @@ impl Prepared {
         let alone = "the recorder has dropped its watchers";
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
-        let thinking = thinking.lock();
-        let mut external_work = None;
-        // A policy that failed has already ended its program.
-        if let Ending::Stopped(_) = ending {
-            for farewell in farewells.into_inner() {
-                let done = farewell().map_err(|words| EmulationError::PolicyFailed { words })?;
-                *external_work.get_or_insert_default() += done;
+        let (decision_time, external_work) = policies.end(&ending)?;
+        let stop = stopped(ending)?;
+        Ok(Emulated {
+            decision_time,
+            external_work,
+            warnings: self.warnings(&recording, &stop, &stats),
+            stop,
+            ended: recording.ended,
+            unsubmitted: unsubmitted(workload, recording.submitted),
+            summary: recording.summary,
+            lag: stats.lag,
+            verifier,
+        })
+    }
+
+    fn verifier(&self, rules: VerifierRules) -> Verifier {
+        let Self { scenario, topology, .. } = self;
+        let verifier = Verifier::new(rules).with_room(topology);
+        match scenario.hadoop.behaviour().has_files {
+            // The checker has a file system of its own: a file system shared with the emulator
+            // would share the emulator's mistakes.
+            true => {
+                let hdfs = &scenario.cluster.hdfs;
+                verifier.with_files(Hdfs::of(scenario.seed, topology.clone(), hdfs))
             }
+            false => verifier,
         }
-        // Both warnings mean that the statistics are empty, but their remedies differ.
-        let nothing = match recording.submitted.is_empty() {
+    }
+
+    fn facts(&self, policies: &RunPolicies, stats: &RunStats, ending: &Ending) -> RunFacts {
+        let Self { scenario, topology, .. } = self;
+        RunFacts {
+            scenario: scenario.name.to_string(),
+            policy: scenario.scheduler.title(),
+            precedence: policies.precedence(),
+            later_policies: policies.later_until(stats.end),
+            seed: scenario.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: MODEL,
+            nodes: topology.len(),
+            messages: stats.messages,
+            ended: stats.end,
+            // A run that broke down has no stop reason: it ends with an error.
+            stop: match ending {
+                Ending::Stopped(stop) => Some(stop.clone()),
+                Ending::PolicyFailed(_)
+                | Ending::Panicked(_)
+                | Ending::BeyondTime
+                | Ending::SinkBroke
+                | Ending::GivenUp => None,
+            },
+        }
+    }
+
+    fn warnings(&self, found: &Recording, stop: &StopReason, stats: &RunStats) -> Vec<RunWarning> {
+        let Self { scenario, topology, .. } = self;
+        // Both mean that the statistics are empty, but their remedies differ.
+        let nothing = match found.submitted.is_empty() {
             true => RunWarning::NothingSubmitted,
             false => RunWarning::NothingCounted,
         };
-        match ending {
-            Ending::Stopped(stop) => Ok(Emulated {
-                decision_time: thinking.decision_time.clone(),
-                external_work,
-                warnings: (self.doubts.iter().cloned().map(RunWarning::Policy))
-                    .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
-                    .chain((recording.summary.jobs == 0).then_some(nothing))
-                    .chain(
-                        // A run that `until` or a limit cuts off reports that itself. Entries that
-                        // are due after its end are no mistake.
-                        (stop == StopReason::Done)
-                            .then(|| never_due(scenario, stats.end))
-                            .flatten(),
-                    )
-                    .collect(),
-                stop,
-                ended: recording.ended,
-                unsubmitted: unsubmitted(workload, recording.submitted),
-                summary: recording.summary,
-                lag: stats.lag,
-                verifier,
-            }),
-            Ending::PolicyFailed(words) => Err(EmulationError::PolicyFailed { words }),
-            Ending::Panicked(words) if thinking.panicked => {
-                Err(EmulationError::Policy { policy: scenario.scheduler.title(), words })
-            }
-            Ending::Panicked(words) => Err(EmulationError::Bug { words }),
-            Ending::GivenUp => Err(EmulationError::GivenUp),
-            Ending::BeyondTime => Err(EmulationError::BeyondTime),
-            // This point is reached only if `finish` above had no error to report.
-            Ending::SinkBroke => {
-                Err(EmulationError::Bug { words: "the recorder stopped early".to_owned() })
-            }
-        }
+        let policy = self.doubts.iter().cloned().map(RunWarning::Policy);
+        // A run that `until` or a limit cuts off reports that itself. Entries that are due after its
+        // end are no mistake.
+        let never_due = (*stop == StopReason::Done).then(|| never_due(scenario, stats.end));
+        policy
+            .chain(lag_warning(scenario, topology, stats.lag.as_ref()))
+            .chain((found.summary.jobs == 0).then_some(nothing))
+            .chain(never_due.flatten())
+            .collect()
     }
+}
+
+/// Returns why a run has stopped.
+///
+/// # Errors
+/// If it broke down.
+fn stopped(ending: Ending) -> Result<StopReason, EmulationError> {
+    Err(match ending {
+        Ending::Stopped(stop) => return Ok(stop),
+        Ending::PolicyFailed(words) => EmulationError::PolicyFailed { words },
+        Ending::Panicked(words) => EmulationError::Bug { words },
+        Ending::GivenUp => EmulationError::GivenUp,
+        Ending::BeyondTime => EmulationError::BeyondTime,
+        // This point is reached only if the recorder had no error to report.
+        Ending::SinkBroke => EmulationError::Bug { words: "the recorder stopped early".to_owned() },
+    })
 }
 
 /// Returns the names of the jobs that were never submitted.
@@ -591,201 +519,6 @@ pub fn rules(scenario: &Scenario) -> VerifierRules {
             || hadoop.reduce_failures != Fraction::ZERO,
         max_attempts: Some(hadoop.max_attempts.get()),
         losers_go_on: !hadoop.kill_orphans,
-    }
-}
-
-/// The policy after a restart of the JobTracker or a change of policy.
-struct Successor {
-    at: SimTime,
-    choice: SchedulerChoice,
-    /// Whether it replaces another policy; if not, a restart begins the same policy anew.
-    takes_over: bool,
-}
-
-/// Returns the policies that follow the first, in the order of time: one for each restart of the
-/// JobTracker and one for each change of policy.
-fn successors(scenario: &Scenario, effects: &Effects<'_>) -> Vec<Successor> {
-    let restarts = effects.restarts.iter().map(|at| (*at, None));
-    let changes = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
-    let changes = changes.map(|step| (SimTime::ZERO + step.at, Some(step)));
-    let mut all: Vec<_> = restarts.chain(changes).collect();
-    // At the same instant a restart comes before a change of policy, as in the opening.
-    all.sort_by_key(|(at, _)| *at);
-    let mut current = scenario.scheduler.clone();
-    let follow = |(at, step): (SimTime, Option<PolicyStep>)| {
-        // A restart begins the current policy anew, not the first one, and with the pools or queues
-        // that it has read last.
-        let takes_over = step.as_ref().map(|step| step.takes_over);
-        current = step.map_or_else(|| current.clone(), |step| step.choice);
-        let is_new = takes_over != Some(false);
-        is_new.then(|| Successor { at, choice: current.clone(), takes_over: takes_over.is_some() })
-    };
-    all.into_iter().filter_map(follow).collect()
-}
-
-/// Returns the cores of a scenario, and the messages that start them.
-fn assemble(
-    prepared: &Prepared,
-    effects: Effects<'_>,
-    mut policy: Stopwatch,
-    mut successors: Vec<Stopwatch>,
-    reloads: Vec<PolicyReload>,
-    is_watched: bool,
-) -> (RunCores, OpeningMail) {
-    let Prepared { scenario, topology, workload, .. } = prepared;
-    let (seed, hadoop, cluster) = (scenario.seed, &scenario.hadoop, &scenario.cluster);
-    let may_slow_down = effects.slow_down();
-    let has_map_outputs = effects.may_lose_outputs();
-    // Mumak's model has no file system: its traces say where blocks are.
-    let has_name_node = effects.may_lose_blocks() && hadoop.behaviour().has_files;
-    let mut opening = opening(topology, &effects.absent, effects.opening);
-    // Without a NameNode, mail to it would have no receiver.
-    if !has_name_node {
-        opening.retain(|(_, mail)| !matches!(mail, Mail::NameNode(_)));
-    }
-    opening.extend(later(scenario, workload));
-    // This message comes last: the policy's clock starts after all other events of instant zero.
-    if hadoop.behaviour().ticks_last {
-        opening.push((SimTime::ZERO, ToJobTracker::Start.into()));
-    }
-    let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
-    let shared = ContendedResources::new(seed, cluster, topology.clone(), hdfs.clone());
-    let fabric = shared.as_ref().map(|shared| boxed(Fabric::new(shared.resources())));
-    let costs = Arc::new(Costs {
-        seed,
-        hadoop: hadoop.clone(),
-        rates: ReadRates::new(cluster),
-        topology: topology.clone(),
-        planned_failures: effects.planned_failures,
-        shared,
-        may_slow_down,
-    });
-    // Any node will do: `TrueDurations` copies the node and sets the speed of the copy to one.
-    if let Some((_, node)) = topology.nodes().next() {
-        let truth = TrueDurations::new(costs.clone(), node);
-        let policies = std::iter::once(&mut policy).chain(&mut successors);
-        policies.filter(|policy| policy.foresees()).for_each(|policy| policy.foresee(&truth));
-    }
-    // Only faults change the copies of blocks, so a run whose faults lose no blocks needs no
-    // NameNode.
-    let name_node = has_name_node.then(|| {
-        let jobs = workload.arrivals.iter().map(|arrival| arrival.spec.clone()).collect();
-        let upkeep = ReplicationUpkeep {
-            dead_after: cluster.hdfs.dead_after(),
-            pace: cluster.re_replication(),
-        };
-        let name_node = NameNode::new(seed, hdfs.clone(), topology.len(), upkeep, jobs);
-        boxed(name_node.without(effects.absent))
-    });
-    let job_tracker = JobTracker::new(
-        hadoop.clone(),
-        topology.clone(),
-        hdfs,
-        cluster.jobtracker.clone(),
-        Box::new(policy),
-        JobTrackerOptions {
-            seed: Some(seed),
-            successors: boxed_policies(successors),
-            reloads,
-            refusals: match () {
-                () if scenario.record.decisions => NotedRefusals::Emitted,
-                () if is_watched => NotedRefusals::Watched,
-                () => NotedRefusals::None,
-            },
-            // Only the STRESS submission asks for the progress of all maps.
-            follows_maps: workload.submission == Submission::Stress,
-            tells_standings: scenario.record.shares,
-            tells_outputs: has_map_outputs,
-            may_hear_twice: effects.resends,
-            forgoes_progress: true,
-        },
-    );
-    // A brief heartbeat says "as before", which a restarted JobTracker cannot understand.
-    let is_brief = job_tracker.forgoes_progress() && effects.restarts.is_empty();
-    let manner =
-        HeartbeatManner { resends: effects.resends, is_brief, asks_outputs: has_map_outputs };
-    // If the scenario sets no `heartbeat_phase`, the first heartbeats are spread over one interval.
-    let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
-    // Mumak draws all phases from one generator, in the order of the trackers.
-    let mut java = JavaRandom::of_phases(seed);
-    let mut phase_of = |id: TrackerId| match hadoop.draws {
-        Draws::Own => {
-            // Each tracker has a random stream of its own: adding a node does not change other
-            // phases.
-            let mut rng = stream(seed, Purpose::Phase, u64::from(id.0));
-            SimSpan::from_micros(rng.random_range(0..=spread.as_micros()))
-        }
-        Draws::Mumak => {
-            // Java's `nextInt` takes a positive `int`, here of milliseconds.
-            let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
-            SimSpan::from_millis(java.below(millis.max(1)) as u64)
-        }
-    };
-    let trackers = topology.nodes().map(|(id, node)| {
-        let phase = phase_of(id);
-        boxed(TaskTracker::new(id, node.clone(), costs.clone(), phase, manner))
-    });
-    let mishaps = effects.mishaps;
-    let nature = (!mishaps.is_empty()).then(|| {
-        let nature = FaultInjector::new(topology.len(), mishaps, fabric.is_some());
-        boxed(if has_name_node { nature.tell_name_node() } else { nature })
-    });
-    let cast = RunCores {
-        nature,
-        name_node,
-        map_outputs: has_map_outputs.then(|| boxed(MapOutputs::default())),
-        job_tracker: Box::new(job_tracker),
-        injector: Box::new(JobInjector::new(workload.clone())),
-        trackers: trackers.collect(),
-        fabric,
-    };
-    (cast, opening)
-}
-
-fn boxed_policies(policies: Vec<Stopwatch>) -> Vec<Box<dyn Scheduler>> {
-    policies.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }).collect()
-}
-
-fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {
-    Box::new(core)
-}
-
-/// Returns the messages that start a run: machines start, jobs arrive, faults happen.
-fn opening(topology: &Topology, absent: &BTreeSet<TrackerId>, faults: OpeningMail) -> OpeningMail {
-    let start = |(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn));
-    // One message starts the injector; it then sets its own timer for each next job.
-    let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    // A node that joins later is powered on by a message of the fault that adds it.
-    let is_there = |(id, _): &(TrackerId, _)| !absent.contains(id);
-    topology.nodes().filter(is_there).map(start).chain([arrive]).chain(faults).collect()
-}
-
-/// Returns the messages for the actions of users during the run: submitting jobs, changing the
-/// policy or what it goes by, ending tasks.
-fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
-    // The injector submits the other jobs by itself.
-    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
-    let submit = |arrival: &Arrival| {
-        (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())
-    };
-    let changes = LaterChange::policies(&scenario.later);
-    let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
-    let course = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
-    let reloads = course.filter(|step| !step.takes_over);
-    let reload = |step: PolicyStep| (SimTime::ZERO + step.at, ToJobTracker::Reload.into());
-    (jobs.map(submit).chain(changes.map(change)).chain(reloads.map(reload)))
-        .chain(LaterChange::mail(&scenario.later, workload))
-        .collect()
-}
-
-fn links(scenario: &Scenario, topology: &Topology, effects: &Effects<'_>) -> Links {
-    Links {
-        loss: effects.loss,
-        duplication: effects.duplication,
-        late: effects.late,
-        late_by: effects.late_by.clone(),
-        cuts: effects.cuts.clone(),
-        ..Links::new(scenario.seed, &scenario.cluster.network, topology)
     }
 }
 

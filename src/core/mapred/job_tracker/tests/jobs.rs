@@ -168,8 +168,9 @@ fn what_a_policy_has_not_ordered_to_be_read_is_read_when_another_takes_over() {
 /// The second order once made the count of busy threads wrong.
 #[test]
 fn a_job_that_is_being_read_is_not_read_again_for_the_next_policy() {
-    let mut bench = bench_under(Box::new(ReadsLater), hadoop());
-    bench.tracker.set_successors([Box::new(ReadsLater) as Box<dyn Scheduler>]);
+    let successors: Vec<Box<dyn Scheduler>> = vec![Box::new(ReadsLater)];
+    let options = JobTrackerOptions { successors, ..JobTrackerOptions::default() };
+    let mut bench = bench_with(options, Box::new(ReadsLater), hadoop());
     bench.submit(job(0, 1, 0)).submit(job(1, 1, 0)).hear(ToJobTracker::Tock);
     bench.hear(ToJobTracker::ChangePolicy).hear(ToJobTracker::Tock);
     bench.at(1).hear(ToJobTracker::Start);
