@@ -91,7 +91,7 @@
 //! | [`runtime`] | the only place that uses actix: actors, clocks, links |
 //! | [`record`] | events become tables, timelines and histograms |
 //! | [`explain`] | a job's time in parts that add up, and the holders of the slots it waited for |
-//! | [`first_difference`] | the first difference of two runs of the same jobs, and its effects |
+//! | [`compare`] | sides beside each other: runs, studies, policies, a log and its replay |
 //! | [`verify`] | a checker of invariants that trusts only the events |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | all of these together: a scenario in, a recording out |
@@ -107,10 +107,11 @@ pub use mumakil_base::{
     dense, disk, expression, files, flow, nearest, panics, random, shell, statistics, text_form,
     theory, units,
 };
+pub use mumakil_compare as compare;
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_policies::{external, scheduler};
-pub use mumakil_results::{expect, explain, first_difference, numbers_as_text, table, tables};
+pub use mumakil_results::{expect, explain, numbers_as_text, table, tables};
 pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};

@@ -1,51 +1,42 @@
 //! `mumakil compare`: runs, or studies, side by side.
 //!
 //! ```text
-//! compare out/fifo out/fair        two runs     runs: headline numbers;  pairs: job by job
-//! compare out/before out/after     two studies  studies: each metric in the cells of both
-//!   side   a column for each, and its change from the first
-//!   page   the same with charts, for --out;    first: where two runs first differ
+//! compare out/fifo out/fair       two runs      their metrics, and job by job
+//! compare out/before out/after    two studies   their metrics, in the cells of both
+//!   side   reads a run or a study: its metrics by cell
+//!   page   sections for the terminal; with charts the page of --out
 //! ```
-//! Only the folders are read; nothing is run again.
+//! Only the folders are read; nothing is run again. `explain A B` says why two runs differ.
 
-mod first;
 mod page;
-mod pairs;
-mod runs;
 mod side;
-mod studies;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) use self::first::{given_slot, parting};
-
-use self::first::FirstDifferenceReport;
-use self::runs::ComparedRun;
-use self::studies::ComparedStudy;
+use self::side::ComparedSide;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::packed::Folders;
+use super::table::lines_of;
 use super::{file, terminal};
 use crate::files::{RESOLVED, STUDY, SUMMARY};
 use crate::output::results::RunResults;
 use crate::scenario::Registry;
 use crate::tables::{AttemptRow, ReadError, TableRow};
-use crate::units::SimSpan;
 use crate::units::tell::listed;
 
 /// Compare runs, or studies, with each other
 ///
-/// Runs are compared by their headline numbers, and job by job where the names agree; studies by
-/// each metric in the cells that all of them have. All are compared with the first.
+/// Runs are compared by their metrics, and job by job where the names agree; studies by each metric
+/// in the cells that all of them have. All are compared with the first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   mumakil compare out/quickstart-42 out/quickstart-43
   mumakil compare out/fifo out/fair out/hfsp --out policies.html
-  mumakil compare out/fifo out/fair --first --by 1min
   mumakil compare out/study-before out/study-after
 
 Exit codes:
@@ -61,25 +52,12 @@ pub(super) struct CompareArguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
-    /// For two runs of the same jobs: show the first slot that goes to different jobs, and of the
-    /// jobs that take longer or shorter the first and those that differ most
-    #[arg(long)]
-    first: bool,
-    /// With --first: show jobs that take longer or shorter by more than this
-    #[arg(long, value_name = "TIME", requires = "first", default_value = "10s")]
-    by: SimSpan,
-    /// With --first: print it as JSON
-    #[arg(long, requires = "first")]
-    json: bool,
     #[command(flatten)]
     open: OpenOption,
 }
 
-/// The output of a comparison.
-enum ComparisonText {
-    Lines(TerminalLines),
-    Json(String),
-}
+/// The most rows of a table on a terminal; the page of `--out` has more.
+const MOST_ROWS: usize = 40;
 
 /// The kind of results in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,70 +72,36 @@ impl CompareArguments {
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));
         }
-        let names = names(&self.folders);
         let found = Folders::of(&self.folders)?;
-        let (told, page) = match kind_of_all(&found.paths)? {
-            FolderKind::Run => {
-                let folders = found.paths.iter().zip(names);
-                let runs = folders.map(|(folder, name)| ComparedRun::read(folder, name));
-                let runs = runs.collect::<Result<Vec<_>, _>>()?;
-                warn_of_models(runs.iter().map(|run| (&*run.about.version, run.about.model)));
-                let first = self.first.then(|| FirstDifferenceReport::find(&runs, self.by));
-                let first = first.transpose()?;
-                let mark = first.as_ref().and_then(FirstDifferenceReport::mark);
-                let page =
-                    self.out.is_some().then(|| page::of_runs(registry, &runs, mark.as_ref()));
-                let mut page = page.transpose()?;
-                if let (Some(first), Some(page)) = (&first, &mut page) {
-                    // Insert the section about the first difference after "In short".
-                    page.sections.insert(1, first.section());
-                }
-                let told = match first {
-                    Some(first) if self.json => ComparisonText::Json(first.json()),
-                    Some(first) => ComparisonText::Lines(first.tell(&self.folders)),
-                    None => ComparisonText::Lines(runs::tell(&runs)),
-                };
-                (told, page)
-            }
-            FolderKind::Study if self.first => {
-                return Err(Failure::input("--first compares two runs, and these are studies"));
-            }
-            FolderKind::Study => {
-                let folders = found.paths.iter().zip(names);
-                let studies = folders.map(|(folder, name)| ComparedStudy::read(folder, name));
-                let studies = studies.collect::<Result<Vec<_>, _>>()?;
-                warn_of_models(
-                    studies.iter().map(|study| (&*study.sheet.version, study.sheet.model)),
-                );
-                let tables = studies::side_by_side(&studies)?;
-                let page = self.out.is_some().then(|| studies::page(&studies, &tables));
-                (ComparisonText::Lines(studies::tell(&studies, &tables)), page)
-            }
+        let read = match kind_of_all(&found.paths)? {
+            FolderKind::Run => ComparedSide::of_run,
+            FolderKind::Study => ComparedSide::of_study,
         };
-        let wrote = match (&self.out, page) {
-            (Some(out), Some(page)) => {
-                file::write(out, self.force, |to| to.write_all(page.html().as_bytes()))?;
-                self.open.show(out);
-                TerminalLines::of(format!("wrote {}", out.display()))
-            }
-            _ => TerminalLines::default(),
-        };
-        match told {
-            // Programs read JSON: print nothing else beside it.
-            ComparisonText::Json(text) => Ok(terminal::print_file(&text)?),
-            ComparisonText::Lines(lines) => Ok(terminal::print(&(lines + wrote))?),
+        let folders = found.paths.iter().zip(names(&self.folders));
+        let sides: Vec<_> =
+            folders.map(|(folder, name)| read(folder, name)).collect::<Result<_, _>>()?;
+        warn_of_models(&sides);
+        let mut lines = lines_of(&page::sections(&sides)?, MOST_ROWS);
+        if let Some(out) = &self.out {
+            let page = page::page(registry, &sides)?.html();
+            file::write(out, self.force, |to| to.write_all(page.as_bytes()))?;
+            self.open.show(out);
+            lines.line(format!("wrote {}", out.display()));
         }
+        Ok(terminal::print(&lines)?)
     }
 }
 
-/// Warns if results are of several models, given by their versions and numbers.
-fn warn_of_models<'r>(models: impl Iterator<Item = (&'r str, u32)>) {
-    let told: BTreeSet<String> =
-        models.map(|(version, model)| format!("{model} (Mumakil {version})")).collect();
-    if 1 < told.len() {
+/// Warns if results are of several models.
+fn warn_of_models(sides: &[ComparedSide]) {
+    let models = sides
+        .iter()
+        .map(|ComparedSide { model: (version, model), .. }| format!("{model} (Mumakil {version})"));
+    let models: BTreeSet<String> = models.collect();
+    if 1 < models.len() {
         terminal::warn(&format!(
             "these are results of the models {}: what differs may come from the programs",
-            listed(told, "and")
+            listed(models, "and")
         ));
     }
 }
@@ -167,9 +111,9 @@ pub(super) fn of_runs(
     registry: &Registry,
     runs: &[(&Path, &str)],
 ) -> Result<(TerminalLines, String), Failure> {
-    let runs = runs.iter().map(|(folder, name)| ComparedRun::read(folder, (*name).to_owned()));
-    let runs = runs.collect::<Result<Vec<_>, _>>()?;
-    Ok((runs::tell(&runs), page::of_runs(registry, &runs, None)?.html()))
+    let read = |(folder, name): &(&Path, &str)| ComparedSide::of_run(folder, (*name).to_owned());
+    let sides: Vec<_> = runs.iter().map(read).collect::<Result<_, _>>()?;
+    Ok((lines_of(&page::sections(&sides)?, MOST_ROWS), page::page(registry, &sides)?.html()))
 }
 
 /// Returns the common kind of some folders; an error if their kinds differ.

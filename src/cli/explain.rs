@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use self::two_runs::TwoRuns;
 use super::compare;
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -32,7 +31,8 @@ const WORST: usize = 10;
 /// added up.
 ///
 /// With two runs, the job's times in both stand beside each other, with the slot or task at which
-/// they part. Without a job, the ten jobs whose times differ most get a line each.
+/// they part. Without a job, it is the first slot that goes to another job, and the ten jobs whose
+/// times differ most get a line each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -65,7 +65,7 @@ impl ExplainArguments {
         let typed: Vec<PathBuf> = std::iter::once(self.folder).chain(self.other).collect();
         let folders = Folders::of(&typed)?;
         if let Some(job) = &self.job {
-            return TwoRuns::read(&folders.paths, &typed)?.print_job(job, self.json);
+            return two_runs::print(&folders.paths, &typed, Some(job), self.json);
         }
         let folder = &folders.paths[0];
         let told = read(folder)?;
@@ -75,7 +75,7 @@ impl ExplainArguments {
                 Some((other, Err(_)))
                     if folders.paths[1].is_dir() || 1 < other.components().count() =>
                 {
-                    return TwoRuns::read(&folders.paths, &typed)?.print_most(self.json);
+                    return two_runs::print(&folders.paths, &typed, None, self.json);
                 }
                 other => other.map(|(_, job)| job).transpose()?,
             };

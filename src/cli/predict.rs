@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::errors::{ErrorBands, ErrorSizes, JudgedJob, PARTS, judged};
+use self::errors::{ErrorBands, ErrorSizes, PARTS, error, error_of, judged, logged_rows};
 use super::failure::Failure;
-use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
-use super::table::{Align, table};
+use super::table::lines_of;
 use super::trace::ClusterFiles;
 use super::{compare, file, interrupt, run, terminal};
+use crate::compare::{JobPair, JobPairs};
 use crate::emulation::{Options, Prepared};
 use crate::output::results::RunResults;
 use crate::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
@@ -31,7 +31,7 @@ use crate::scenario::{Draft, Registry};
 use crate::statistics::mean;
 use crate::tables::{JobRow, RunJobs};
 use crate::trace::Strictness;
-use crate::units::tell::{counted, percent, span};
+use crate::units::tell::{counted, span};
 use crate::units::{Fraction, SimSpan};
 use crate::workload::rumen::{LogReading, LoggedCluster};
 use crate::yaml::Path as Address;
@@ -43,8 +43,8 @@ const REPLAY: &str = "replay";
 const WHAT_IF: &str = "what-if";
 const PAGE: &str = "prediction.html";
 
-/// The most jobs that are named as the worst.
-const WORST: usize = 3;
+/// The most rows of a table that are printed; jobs come with the worst first.
+const MOST_ROWS: usize = 10;
 
 /// Replay a log, tell the error, and ask what would have been
 ///
@@ -101,13 +101,13 @@ pub(super) struct PredictArguments {
 }
 
 /// A log that was replayed.
-struct Prediction {
+struct Prediction<'a> {
     reading: LogReading,
-    /// The jobs from which the cluster was inferred, and those that were held back.
-    calibrating: Vec<JudgedJob>,
-    held_back: Vec<JudgedJob>,
-    /// How many jobs could not be judged.
-    unjudged: usize,
+    /// The jobs that succeeded in the log and in the replay, in the order of their submission.
+    jobs: Vec<JobPair<'a>>,
+    /// How many of these jobs, from the first one on, the cluster was inferred from; the others were
+    /// held back.
+    calibrating: usize,
     what_if: Option<OtherSettings>,
 }
 
@@ -153,16 +153,10 @@ impl PredictArguments {
             .then(|| self.prepare(&reading.cluster, &folder, &self.sets, registry));
         let what_if = what_if.transpose()?;
         let replayed = self.replay(&replay, &folder.path().join(REPLAY), &bar, registry)?;
-        let (first, later) = reading.times.split_at(reading.calibrating);
-        let (calibrating, first_without) = judged(first, &replayed.jobs.all);
-        let (held_back, later_without) = judged(later, &replayed.jobs.all);
-        let mut prediction = Prediction {
-            reading,
-            calibrating,
-            held_back,
-            unjudged: first_without + later_without,
-            what_if: None,
-        };
+        let logged = logged_rows(&reading.times);
+        let JobPairs(jobs) = judged(&logged, &replayed.jobs.all);
+        let calibrating = jobs.iter().filter(|job| job.places[0] < reading.calibrating).count();
+        let mut prediction = Prediction { reading, jobs, calibrating, what_if: None };
         let bands = ErrorBands::of(prediction.judges()).ok_or_else(|| {
             Failure::run("no job that judges the prediction succeeded in the log and in the replay")
         })?;
@@ -185,7 +179,8 @@ impl PredictArguments {
             let text = serde_json::to_string_pretty(&prediction.json()).expect("text and numbers");
             return Ok(terminal::print_file(&format!("{text}\n"))?);
         }
-        let mut lines = prediction.tell(&self.log);
+        // The cluster and the charts are on the page.
+        let mut lines = lines_of(&page::sections(&prediction), MOST_ROWS);
         lines.line(format!("wrote {} (start with {PAGE})", out.display()));
         Ok(terminal::print(&lines)?)
     }
@@ -272,10 +267,10 @@ fn without_hosts(draft: &Draft, cluster: &LoggedCluster) -> Option<Vec<String>> 
     Some(others)
 }
 
-impl Prediction {
+impl<'a> Prediction<'a> {
     /// Returns the jobs that judge: those that were held back, or all if none was.
-    fn judges(&self) -> &[JudgedJob] {
-        if self.is_held_back() { &self.held_back } else { &self.calibrating }
+    fn judges(&self) -> &[JobPair<'a>] {
+        if self.is_held_back() { &self.jobs[self.calibrating..] } else { &self.jobs }
     }
 
     fn is_held_back(&self) -> bool {
@@ -284,21 +279,20 @@ impl Prediction {
 
     /// Returns rows of the errors' sizes: the sojourn, then its parts.
     fn sizes(&self) -> Vec<(&'static str, ErrorSizes)> {
-        let jobs = self.judges();
-        let whole = ErrorSizes::of(jobs.iter().map(JudgedJob::error));
+        let whole = ErrorSizes::of(self.judges().iter().map(error));
         let part = |part: usize| {
-            let sizes = ErrorSizes::of(jobs.iter().filter_map(|job| job.error_of(part)));
-            Some((PARTS[part], sizes?))
+            let errors = self.judges().iter().filter_map(|job| error_of(job, part));
+            Some((PARTS[part], ErrorSizes::of(errors)?))
         };
         let whole = whole.map(|sizes| ("sojourn", sizes));
         whole.into_iter().chain((0..PARTS.len()).filter_map(part)).collect()
     }
 
     /// Returns the judging jobs, those with the largest errors first.
-    fn worst_first(&self) -> Vec<&JudgedJob> {
-        let mut jobs: Vec<&JudgedJob> = self.judges().iter().collect();
-        jobs.sort_by(|a, b| b.error().abs().total_cmp(&a.error().abs()));
-        jobs
+    fn worst_first(&self) -> JobPairs<'a> {
+        let mut jobs = self.judges().to_vec();
+        jobs.sort_by(|a, b| error(b).abs().total_cmp(&error(a).abs()));
+        JobPairs(jobs)
     }
 
     /// Returns a sentence about what was done.
@@ -324,8 +318,9 @@ impl Prediction {
     /// Returns what a reader must know before trusting the numbers, each a sentence.
     fn doubts(&self) -> Vec<String> {
         let mut doubts: Vec<String> = self.reading.cluster.missing.clone();
-        if 0 < self.unjudged {
-            let jobs = counted(self.unjudged as u64, "job");
+        let unjudged = self.reading.times.len() - self.jobs.len();
+        if 0 < unjudged {
+            let jobs = counted(unjudged as u64, "job");
             doubts.push(format!("{jobs} did not succeed in the log and in the replay: not judged"));
         }
         if let Some(nodes) = self.what_if.as_ref().and_then(|what_if| what_if.nodes) {
@@ -338,42 +333,16 @@ impl Prediction {
         doubts
     }
 
-    fn tell(&self, log: &Path) -> TerminalLines {
-        let mut lines = TerminalLines::default();
-        lines.bold(log.display().to_string(), format!("   {}", self.story()));
-        let head = ["error, of the sojourn", "mean", "median", "p90", "worst"].map(str::to_owned);
-        let row = |(name, sizes): (&str, ErrorSizes)| {
-            let sizes = [sizes.mean, sizes.median, sizes.p90, sizes.worst].map(percent);
-            [name.to_owned()].into_iter().chain(sizes).collect()
-        };
-        let rows: Vec<Vec<String>> =
-            [head.to_vec()].into_iter().chain(self.sizes().into_iter().map(row)).collect();
-        let right = [Align::Right; 4];
-        let columns: Vec<Align> = [Align::Left].into_iter().chain(right).collect();
-        lines += table(&rows, &columns);
-        let worst = self.worst_first().into_iter().filter(|job| job.error() != 0.0);
-        for job in worst.take(WORST) {
-            lines.line(format!("  {}", told(job)));
-        }
-        for doubt in self.doubts() {
-            lines.line(format!("  note: {doubt}"));
-        }
-        if let Some(what_if) = &self.what_if {
-            lines.line(format!("  {}", what_if.tell(self)));
-        }
-        lines
-    }
-
     fn json(&self) -> Value {
-        let jobs = |jobs: &[JudgedJob]| -> Vec<Value> {
-            let job = |job: &JudgedJob| {
+        let jobs = |jobs: &[JobPair<'_>]| -> Vec<Value> {
+            let job = |job: &JobPair<'_>| {
                 json!({
-                    "job": job.name,
-                    "logged_ms": job.logged.sojourn,
-                    "predicted_ms": job.predicted.sojourn,
-                    "error": job.error(),
+                    "job": job.name(),
+                    "logged_ms": job.took[0],
+                    "predicted_ms": job.took[1],
+                    "error": error(job),
                     "parts": PARTS.iter().enumerate().map(|(part, name)| {
-                        ((*name).replace(' ', "_"), job.error_of(part))
+                        ((*name).replace(' ', "_"), error_of(job, part))
                     }).collect::<BTreeMap<_, _>>(),
                 })
             };
@@ -391,8 +360,8 @@ impl Prediction {
             "error": all.first().map(|(_, of)| sizes(*of)),
             "parts": parts.collect::<serde_json::Map<_, _>>(),
             "held_back": self.is_held_back(),
-            "calibrating": jobs(&self.calibrating),
-            "unjudged": self.unjudged,
+            "calibrating": jobs(&self.jobs[..self.calibrating]),
+            "unjudged": self.reading.times.len() - self.jobs.len(),
             "cluster": self.reading.cluster.settings.iter().map(|setting| json!({
                 "path": setting.path,
                 "value": setting.value,
@@ -405,27 +374,6 @@ impl Prediction {
     }
 }
 
-/// Returns a number with its sign and one digit behind the point; a number that rounds to zero has no
-/// sign.
-fn signed(number: f64) -> String {
-    let rounded = (number * 10.0).round() / 10.0;
-    if rounded == 0.0 { "0.0".to_owned() } else { format!("{rounded:+.1}") }
-}
-
-/// Returns a line about a job.
-fn told(job: &JudgedJob) -> String {
-    let seconds = |millis: u64| span(millis as f64 / 1e3);
-    let part =
-        job.largest().map_or_else(String::new, |(part, by)| format!(", {part} {} s", signed(by)));
-    format!(
-        "{}: {} logged, {} predicted ({} %{part})",
-        job.name,
-        seconds(job.logged.sojourn),
-        seconds(job.predicted.sojourn),
-        signed(job.error() * 100.0)
-    )
-}
-
 impl OtherSettings {
     /// Returns the mean sojourn in seconds, and the ends of its band; `None` without jobs.
     fn mean(&self) -> Option<(f64, Option<[f64; 2]>)> {
@@ -434,7 +382,7 @@ impl OtherSettings {
         Some((mean, self.bands.mean.map(|band| [mean * band.low, mean * band.high])))
     }
 
-    fn tell(&self, prediction: &Prediction) -> String {
+    fn sentence(&self, prediction: &Prediction<'_>) -> String {
         let sets = self.sets.join(", ");
         if self.is_same {
             return format!("With {sets}: no effect, the run is the same as the replay");
@@ -446,8 +394,8 @@ impl OtherSettings {
             Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
             None => " (one job alone gives no band)".to_owned(),
         };
-        let both = prediction.calibrating.iter().chain(&prediction.held_back);
-        let replayed: Vec<f64> = both.map(|job| job.predicted.sojourn as f64 / 1e3).collect();
+        let replayed: Vec<f64> =
+            prediction.jobs.iter().map(|job| job.took[1] as f64 / 1e3).collect();
         let beside = mean(&replayed)
             .map_or_else(String::new, |replayed| format!(", against {} as it was", span(replayed)));
         format!("With {sets}: mean sojourn {}{band}{beside}", span(predicted))

@@ -4,6 +4,8 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::lines::{TerminalLines, plain};
 use super::terminal;
+use crate::page::{Headline, PageBlock, PageCell, PageTable, Section};
+use crate::units::tell::count;
 
 /// The side to which a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,81 @@ pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
         });
     }
     lines(&table)
+}
+
+/// Returns the content of a page as lines, without charts and commands. A table has at most `most`
+/// rows.
+pub(super) fn lines_of(sections: &[Section], most: usize) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    for (number, Section { title, blocks }) in sections.iter().enumerate() {
+        // The first section needs no title, and a table has its own.
+        if 0 < number && !matches!(blocks[..], [PageBlock::Table(_), ..]) {
+            lines.end();
+            lines.bold(title, "");
+        }
+        for block in blocks {
+            if !lines.is_empty() && matches!(block, PageBlock::Table(_)) {
+                lines.end();
+            }
+            lines += lines_of_block(block, most);
+        }
+    }
+    lines
+}
+
+fn lines_of_block(block: &PageBlock, most: usize) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    match block {
+        PageBlock::Table(table) => lines = lines_of_table(table, most),
+        PageBlock::Headlines(headlines) => {
+            for Headline { label, value, note } in headlines {
+                let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+                lines.bold(format!("  {label} {value}"), note);
+            }
+        }
+        PageBlock::Text(text) => lines.line(format!("  {text}")),
+        PageBlock::Warnings(all) | PageBlock::Sentences(all) => {
+            let all = all.iter().flat_map(|text| text.lines());
+            all.for_each(|line| lines.line(format!("  {line}")));
+        }
+        PageBlock::Verdicts(_) | PageBlock::Charts(_) | PageBlock::Key(_) | PageBlock::Code(_) => {}
+    }
+    lines
+}
+
+/// Returns a page's table in Markdown.
+pub(super) fn markdown(PageTable { columns, rows, .. }: &PageTable) -> TerminalLines {
+    let mut table = Table::new();
+    *table.style_mut() = presets::ASCII_MARKDOWN;
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(columns.iter().map(|column| &column.title));
+    // `|` would end a cell.
+    let text = |cell: &PageCell| cell.shown.replace('|', "\\|");
+    table.add_rows(rows.iter().map(|row| cells(&row.iter().map(text).collect::<Vec<_>>())));
+    lines(&table)
+}
+
+/// Returns a page's table as lines, with its caption and at most `most` of its rows.
+pub(super) fn lines_of_table(table: &PageTable, most: usize) -> TerminalLines {
+    let PageTable { caption, columns, rows } = table;
+    let mut lines = TerminalLines::default();
+    if !caption.is_empty() {
+        lines.bold(caption, "");
+    }
+    if rows.is_empty() {
+        return lines;
+    }
+    let heading = columns.iter().map(|column| column.title.clone()).collect();
+    let shown = rows.iter().take(most);
+    let shown = shown.map(|row| row.iter().map(|cell| cell.shown.clone()).collect());
+    let all: Vec<Vec<String>> = [heading].into_iter().chain(shown).collect();
+    let align = |is_number: bool| if is_number { Align::Right } else { Align::Left };
+    let align: Vec<Align> = columns.iter().map(|column| align(column.is_number)).collect();
+    lines += self::table(&all, &align);
+    if most < rows.len() {
+        lines.line(format!("  … and {} more", count((rows.len() - most) as u64)));
+    }
+    lines
 }
 
 /// Returns the cells of a row with control characters escaped: a line end in a name would look like

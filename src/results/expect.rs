@@ -56,7 +56,7 @@ use mumakil_base::expression::{SyntaxNode, parse};
 pub use mumakil_base::expression::{ExprComplaint, Unit};
 
 pub use expectation::Expectation;
-pub use figure::{Figure, Misfit};
+pub use figure::{Figure, Misfit, with_plus};
 pub use function::{FUNCTIONS, Function};
 pub use gap::{GapClass, KnownGap};
 pub use known_words::KnownWords;

@@ -3,8 +3,7 @@
 //! ```text
 //! mumakil-run writes ─▶ jobs.csv, tasks.csv …   rows and columns: tables
 //!                        ├─▶ expect    mean(sojourn) < 15min  →  holds, 12 min 3 s
-//!                        ├─▶ explain   job a: 40 % waiting for map slots, held by b
-//!                        └─▶ first_difference  map slot 17 goes to a in one run, to b in the other
+//!                        └─▶ explain   job a: 40 % waiting for map slots, held by b
 //! ```
 //!
 //! This crate declares each column of a table once. The words in cells, such as `failed`, come from
@@ -13,6 +12,5 @@
 
 pub mod expect;
 pub mod explain;
-pub mod first_difference;
 pub mod tables;
 mod worded;

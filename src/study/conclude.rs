@@ -3,7 +3,7 @@
 //! ```text
 //! study_runs   reads a run's tables when an expression asks for them
 //!   findings   for each metric and cell: a number for each seed, their mean and interval
-//!     comparisons -> paired   for two compared values: the ratio by seed, and a verdict
+//!     comparisons   for two compared values: the ratio by seed, and a verdict
 //!   differing_job   for the first two compared values: the job that differs most, and why
 //!   same_runs  cells that differ in nothing
 //!   merged     latency histograms of all seeds, added up
@@ -15,7 +15,6 @@ pub(crate) mod comparisons;
 pub(crate) mod differing_job;
 pub(crate) mod findings;
 pub(crate) mod merged;
-pub(crate) mod paired;
 pub(crate) mod report;
 pub(crate) mod same_runs;
 pub(crate) mod study_runs;

@@ -32,7 +32,6 @@ mod watch;
 
 pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
 pub use conclude::findings::{CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings};
-pub use conclude::paired::RatioVerdict;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_manifest,
 };

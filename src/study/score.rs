@@ -17,7 +17,6 @@ pub(crate) mod scores;
 pub(crate) mod suite;
 
 use self::contest::Contest;
-use self::feedback::Losses;
 use self::scores::{ContestNumbers, PolicyScore, RunFailures};
 use crate::conclude::report::ConcludeError;
 use crate::conclude::study_runs::StudyRuns;
@@ -138,16 +137,6 @@ impl<'c> ScoredContest<'c> {
             }
         }
         Ok((0 < cost.decisions).then(|| cost.words()))
-    }
-
-    /// Tells where a policy loses against the best baseline, in sentences.
-    ///
-    /// # Errors
-    /// If runs cannot be read, or done again.
-    pub fn feedback(&self, policy: &str, registry: &Registry) -> Result<Vec<String>, ScoreError> {
-        let Self { contest, plan, sheet, store, numbers, .. } = self;
-        let losses = Losses { contest, plan, sheet, store, numbers, registry };
-        Ok(losses.tell(contest.policy(policy))?)
     }
 }
 

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use mumakil::compare::{FirstSlot, JobPairs};
 use mumakil::explain::ExplainedJob;
-use mumakil::first_difference::{FirstDifference, changed_jobs, other_jobs};
 use mumakil::output::RunPlace;
 use mumakil::output::results::{RecentSummaries, RunResults};
 use mumakil::runtime::Transport;
@@ -20,8 +20,7 @@ use mumakil::study::{
     FolderAccess, NextRun, Plan, RunEffort, Status, Store, StoreForm, Study, StudyManifest,
     WallInstant, conclude, read_manifest, write_manifest,
 };
-use mumakil::tables::{JobRow, Results, RunJobs};
-use mumakil::units::SimSpan;
+use mumakil::tables::{Results, RunJobs};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -177,12 +176,8 @@ fn read_all(root: &Path) {
     }
     for pair in runs.windows(2) {
         let pair: [&dyn Results; 2] = [&pair[0], &pair[1]];
-        let _ = FirstDifference::find(pair).inspect_err(|error| short(error));
+        let _ = FirstSlot::find(pair).inspect_err(|error| short(error));
         let [Ok(one), Ok(other)] = pair.map(RunJobs::read) else { continue };
-        let jobs: [&[JobRow]; 2] = [&one.all, &other.all];
-        let _ = (other_jobs(["one", "other"], jobs), one.sojourns_by_class());
-        for job in changed_jobs(jobs, SimSpan::from_millis(1)) {
-            let _ = job.difference();
-        }
+        let _ = (JobPairs::measured([&one, &other]).spreads(), one.sojourns_by_class());
     }
 }

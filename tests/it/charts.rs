@@ -288,7 +288,6 @@ fn stack() {
         capacity: Some(layer("all map slots", 0, &[(0.0, 400.0)], &[])),
         waiting: Some(ChartAxis::linear("Maps that wait", AxisUnit::Count)),
         until: 640.0,
-        mark: None,
     };
     insta::assert_snapshot!(lines(&chart.draw()));
 }

@@ -107,7 +107,7 @@ fn the_program_of_the_notes_has_the_score_that_they_state() {
     room.write("small.yaml", &format!("{suite}  limits: {{answer: 1min}}\n"));
     let scored = room.mumakil("policy score mine.py --suite small.yaml").assert().success();
     let told = String::from_utf8_lossy(&scored.get_output().stdout).into_owned();
-    assert!(told.contains("\n  total    0.937 (below 1"), "{told}");
+    assert!(told.contains("\n  total 0.937 (below 1"), "{told}");
 }
 
 #[test]

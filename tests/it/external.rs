@@ -254,8 +254,8 @@ fn reading_starts_nothing() {
     assert_eq!(starts(&room, fifo).2, 0);
     for words in [
         "check small.yaml",
-        "compare one two --first",
-        "compare one two --first --json",
+        "compare one two",
+        "explain one ./two --json",
         "explain one",
         "study plan study.yaml --out planned",
     ] {

@@ -72,7 +72,7 @@ fn what_a_program_decides_is_explained_and_compared() {
     assert!(perf.contains("\"questions\""), "{perf}");
     let told = done(&room, "explain mine");
     assert!(told.contains("waiting for the first map slot   "), "{told}");
-    let told = done(&room, "compare mine hfsp --first");
+    let told = done(&room, "explain mine ./hfsp");
     assert!(told.starts_with("the first map slot that goes to another job ("), "{told}");
 }
 

@@ -1,168 +1,292 @@
-//! Tables side by side: a column for each run or study, and for all but the first also the change
-//! from the first.
+//! A run or a study as a side of a comparison: its numbers, by metric and cell.
 
-use crate::cli::lines::TerminalLines;
-use crate::cli::table::{Align, table};
-use crate::expect::Unit;
-use crate::page::{PageCell, PageColumn, PageTable};
-use crate::units::tell;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-/// A table that compares runs or studies.
-#[derive(Clone, Debug)]
-pub(super) struct SideBySideTable {
-    /// Its title.
-    pub(super) caption: String,
-    /// The headings of the columns that identify a row.
-    pub(super) keys: Vec<String>,
-    /// The names of the runs or studies, in their order.
-    pub(super) names: Vec<String>,
-    /// The rows.
-    pub(super) rows: Vec<SideRow>,
+use serde::Deserialize;
+
+use super::{check, unreadable};
+use crate::cli::failure::Failure;
+use crate::compare::{ChangeColumn, SideRow, SideTable};
+use crate::expect::{Expr, Space, Unit};
+use crate::files::{self, SUMMARY};
+use crate::output::results::RunResults;
+use crate::page::{PageCell, PageColumn};
+use crate::record::RunFacts;
+use crate::study::{StudyManifest, read_manifest};
+use crate::tables::{ReadError, RunJobs};
+
+/// The metrics by which runs are compared. The last ones are by the size of jobs, in powers of ten.
+const OF_RUNS: [&str; 21] = [
+    "jobs",
+    "jobs_succeeded",
+    "mean(sojourn)",
+    "median(sojourn)",
+    "p95(sojourn)",
+    "mean(wait)",
+    "makespan",
+    "locality.node",
+    "locality.rack",
+    "locality.off_rack",
+    "utilisation.map",
+    "utilisation.reduce",
+    "attempts",
+    "attempts_failed",
+    "attempts_killed",
+    "suspensions",
+    "locality.node[maps=1]",
+    "locality.node[maps=2..10]",
+    "locality.node[maps=11..100]",
+    "locality.node[maps=101..1000]",
+    "locality.node[maps=1001..]",
+];
+
+/// A run or a study beside others.
+pub(super) struct ComparedSide {
+    /// Its name in the comparison.
+    pub(super) name: String,
+    /// The version of Mumakil that made it, and the number of its model.
+    pub(super) model: (String, u32),
+    /// The fields that a study varies; a run has none.
+    axes: Vec<String>,
+    /// For each cell, the label of its value on each axis; a run has one cell.
+    cells: Vec<Vec<String>>,
+    metrics: Vec<ComparedMetric>,
+    /// How many jobs did not succeed.
+    pub(super) unsuccessful: u64,
+    /// The run; `None` for a study.
+    pub(super) run: Option<ComparedRun>,
 }
 
-/// A row: one number for each run or study.
-#[derive(Clone, Debug)]
-pub(super) struct SideRow {
-    /// The texts that identify the row, one for each key.
-    pub(super) keys: Vec<String>,
-    /// The unit of the numbers.
-    pub(super) unit: Unit,
-    /// The numbers, one for each run or study; `None` if missing.
-    pub(super) values: Vec<Option<f64>>,
+/// A run whose jobs and slots are compared, too.
+pub(super) struct ComparedRun {
+    pub(super) results: RunResults,
+    pub(super) facts: RunFacts,
+    pub(super) jobs: RunJobs,
 }
 
-/// The change of a number from the number of the first run or study.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Difference {
-    /// The ratio to the first number.
-    Times(f64),
-    /// For shares: the difference, as a part of the whole.
-    Points(f64),
+/// A metric, with its number in each cell.
+struct ComparedMetric {
+    text: String,
+    unit: Unit,
+    numbers: Vec<Option<f64>>,
 }
 
-impl SideBySideTable {
-    /// Returns the lines for a terminal.
-    pub(super) fn lines(&self) -> TerminalLines {
-        let others = self.names[1..].iter().flat_map(|name| [name.as_str(), "change"]);
-        let heading = self.keys.iter().chain(&self.names[..1]).map(String::as_str).chain(others);
-        let mut rows = vec![heading.map(str::to_owned).collect()];
-        rows.extend(self.rows.iter().map(SideRow::texts));
-        let numbers = 2 * self.names.len() - 1;
-        let columns = [vec![Align::Left; self.keys.len()], vec![Align::Right; numbers]].concat();
-        table(&rows, &columns)
+/// The part of a study's `summary.json` that is compared.
+#[derive(Deserialize)]
+struct StudySummary {
+    cells: Vec<Vec<String>>,
+    metrics: Vec<MetricSummary>,
+    /// For each cell, how many jobs did not succeed; older versions do not tell it.
+    #[serde(default)]
+    unsuccessful: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+struct MetricSummary {
+    metric: String,
+    cells: Vec<Option<CellMean>>,
+}
+
+#[derive(Deserialize)]
+struct CellMean {
+    /// `None` if the mean is not a number.
+    mean: Option<f64>,
+}
+
+impl ComparedSide {
+    /// Reads the folder of a run.
+    pub(super) fn of_run(folder: &Path, name: String) -> Result<Self, Failure> {
+        check(folder)?;
+        let results = RunResults::new(folder);
+        let jobs = RunJobs::read(&results).map_err(unreadable)?;
+        let facts = results.facts().map_err(unreadable)?;
+        let metrics = OF_RUNS.map(|text| {
+            let plan = Expr::parse(text).and_then(|expr| expr.metric(&Space::default()));
+            let plan = plan.expect("the metrics of runs are valid");
+            // The run of an older version may lack a number.
+            let numbers = plan.measure(&results, &[]).unwrap_or_else(|_| vec![None]);
+            ComparedMetric { text: text.to_owned(), unit: plan.unit(), numbers }
+        });
+        let unsuccessful = jobs.counted().filter(|job| !job.outcome.is_measured()).count() as u64;
+        Ok(Self {
+            name,
+            model: (facts.version.clone(), facts.model),
+            axes: Vec::new(),
+            cells: vec![Vec::new()],
+            metrics: metrics.into(),
+            unsuccessful,
+            run: Some(ComparedRun { results, facts, jobs }),
+        })
     }
 
-    /// Returns the table for a page.
-    pub(super) fn table(&self) -> PageTable {
-        let numbers = self.names.iter().enumerate().flat_map(|(place, name)| {
-            let change = (0 < place).then(|| PageColumn::number("change", None));
-            [PageColumn::number(name, None)].into_iter().chain(change)
+    /// Reads the folder of a study.
+    pub(super) fn of_study(folder: &Path, name: String) -> Result<Self, Failure> {
+        let sheet = read_manifest(folder)?;
+        let path = folder.join(SUMMARY);
+        let text = files::own_text(&path).map_err(|_| {
+            Failure::input(format!(
+                "{} has no results yet; start its study again to go on with it",
+                folder.display()
+            ))
+        })?;
+        let summary: StudySummary = serde_json::from_str(&text).map_err(|error| {
+            unreadable(ReadError::row(&path, error.line() as u64, error.to_string()))
+        })?;
+        Ok(Self::of_summary(name, sheet, summary))
+    }
+
+    fn of_summary(name: String, sheet: StudyManifest, summary: StudySummary) -> Self {
+        let space = sheet.space();
+        let metrics = summary.metrics.into_iter().map(|MetricSummary { metric: text, cells }| {
+            let plan = Expr::parse(&text).and_then(|expr| expr.metric(&space));
+            let numbers = cells.into_iter().map(|cell| cell?.mean).collect();
+            ComparedMetric { unit: plan.map_or(Unit::PLAIN, |plan| plan.unit()), text, numbers }
         });
-        PageTable {
-            caption: self.caption.clone(),
-            columns: self.keys.iter().map(PageColumn::text).chain(numbers).collect(),
-            rows: self.rows.iter().map(SideRow::cells).collect(),
+        Self {
+            name,
+            axes: sheet.axes.into_iter().map(|axis| axis.field).collect(),
+            model: (sheet.version, sheet.model),
+            cells: summary.cells,
+            metrics: metrics.collect(),
+            unsuccessful: summary.unsuccessful.iter().sum(),
+            run: None,
         }
     }
-}
 
-impl SideRow {
-    fn texts(&self) -> Vec<String> {
-        self.cells().into_iter().map(|cell| cell.shown).collect()
+    /// Returns the labels of a cell, by the fields of their axes: another study may have its axes in
+    /// another order.
+    fn labels<'s>(&'s self, cell: &'s [String]) -> BTreeMap<&'s str, &'s str> {
+        self.axes.iter().map(String::as_str).zip(cell.iter().map(String::as_str)).collect()
     }
 
-    fn cells(&self) -> Vec<PageCell> {
-        let mut cells: Vec<PageCell> = self.keys.iter().map(PageCell::text).collect();
-        for (place, value) in self.values.iter().enumerate() {
-            cells.push(PageCell::maybe(*value, |value| self.shown(value)));
-            if 0 < place {
-                cells.push(self.change(*value).map_or_else(PageCell::unknown, Difference::cell));
+    /// Returns the index of each cell, by its labels.
+    fn places(&self) -> BTreeMap<BTreeMap<&str, &str>, usize> {
+        self.cells.iter().enumerate().map(|(place, cell)| (self.labels(cell), place)).collect()
+    }
+}
+
+/// Returns the metrics that all sides have, in the cells that all have.
+pub(super) fn metrics(sides: &[ComparedSide]) -> Result<SideTable, Failure> {
+    let first = &sides[0];
+    let places: Vec<_> = sides.iter().map(ComparedSide::places).collect();
+    let mut rows = Vec::new();
+    for ComparedMetric { text, unit, .. } in &first.metrics {
+        let same = sides.iter().map(|side| side.metrics.iter().find(|other| other.text == *text));
+        let Some(same) = same.collect::<Option<Vec<_>>>() else { continue };
+        for cell in &first.cells {
+            let labels = first.labels(cell);
+            let values = same.iter().zip(&places).map(|(metric, places)| {
+                metric.numbers.get(*places.get(&labels)?).copied()
+            });
+            let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
+            if values.iter().any(Option::is_some) {
+                let keys = [text].into_iter().chain(cell).map(PageCell::text).collect();
+                rows.push(SideRow { keys, unit: *unit, values, notes: Vec::new() });
             }
         }
-        cells
+    }
+    if rows.is_empty() {
+        return Err(nothing_in_common(sides));
+    }
+    let axes = first.axes.iter().map(|axis| axis.rsplit('.').next().unwrap_or(axis));
+    let keys = ["metric"].into_iter().chain(axes);
+    Ok(SideTable {
+        caption: "In numbers".to_owned(),
+        keys: keys.map(PageColumn::text).collect(),
+        sides: sides.iter().map(|side| side.name.clone()).collect(),
+        changes: &[ChangeColumn::Change],
+        notes: Vec::new(),
+        rows,
+    })
+}
+
+fn nothing_in_common(sides: &[ComparedSide]) -> Failure {
+    let mut lines = String::new();
+    for ComparedSide { name, metrics, axes, .. } in sides {
+        let metrics: Vec<&str> = metrics.iter().map(|metric| &*metric.text).collect();
+        lines += &format!("\n  {name}: {} over {}", metrics.join(", "), axes.join(", "));
+    }
+    Failure::input(format!("the studies have no metric of the same cell in common{lines}"))
+}
+
+#[cfg(test)]
+pub(super) mod fixture {
+    use std::fs;
+
+    use super::*;
+    use crate::tables::testing::complete;
+    use crate::tables::{JobRow, TableRow};
+
+    const FACTS: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1,
+        "version": "0.0.0", "model": 1, "nodes": 2, "map_slots": 4, "reduce_slots": 2, "warm_up_s": 0,
+        "jobs": 2, "jobs_succeeded": 2, "makespan_s": null,
+        "slot_utilisation": {"map": 0.5, "reduce": null}, "attempts": 9,
+        "attempts_failed": 2, "attempts_killed": 1}"#;
+
+    const HEADING: &str = "job,name,user,pool,class,maps,reduces,submit_ms,wait_ms,sojourn_ms,\
+                           node_local,rack_local,off_rack,failed,killed,outcome\n";
+
+    /// Returns a run with two jobs, given their sojourns in seconds, and its folder. An older version
+    /// wrote it, without `suspensions`.
+    pub(in crate::cli::compare) fn run(
+        name: &str,
+        sojourns: [u32; 2],
+    ) -> (tempfile::TempDir, ComparedSide) {
+        let room = tempfile::TempDir::new().unwrap();
+        let [a, b] = sojourns.map(|seconds| seconds * 1_000);
+        let jobs = format!(
+            "{HEADING}0,a,,,,1,0,0,3000,{a},1,0,0,0,0,succeeded\n1,b,,,,9,0,0,3000,{b},3,1,0,0,0,succeeded\n"
+        );
+        fs::write(room.path().join(SUMMARY), FACTS).unwrap();
+        fs::write(room.path().join(JobRow::FILE), complete::<JobRow>(&jobs)).unwrap();
+        let side = ComparedSide::of_run(room.path(), name.to_owned()).unwrap();
+        (room, side)
     }
 
-    fn shown(&self, value: f64) -> String {
-        // A whole number without a unit is a count: group its thousands, `1,234`.
-        let is_count = self.unit == Unit::PLAIN && 0.0 <= value && value.fract() == 0.0;
-        if is_count { tell::count(value as u64) } else { self.unit.show(value) }
-    }
-
-    /// Returns the change of a value from the first; `None` if one of the two is missing, or if
-    /// the first is zero, for then there is no ratio.
-    fn change(&self, value: Option<f64>) -> Option<Difference> {
-        let (first, value) = (self.values[0]?, value?);
-        // Show a share from 2 % to 4 % as "+2 points": "2.00×" would mislead.
-        if self.unit.share {
-            return Some(Difference::Points(value - first));
+    /// Returns a study of one axis, `nodes`, with the mean sojourn for each label.
+    pub(in crate::cli::compare) fn study(name: &str, means: &[(&str, f64)]) -> ComparedSide {
+        let metric = ComparedMetric {
+            text: "mean(sojourn)".to_owned(),
+            unit: Unit::TIME,
+            numbers: means.iter().map(|(_, mean)| Some(*mean)).collect(),
+        };
+        ComparedSide {
+            name: name.to_owned(),
+            model: (String::new(), 0),
+            axes: vec!["cluster.nodes".to_owned()],
+            cells: means.iter().map(|(nodes, _)| vec![(*nodes).to_owned()]).collect(),
+            metrics: vec![metric],
+            unsuccessful: 0,
+            run: None,
         }
-        let times = value / first;
-        // A division by zero gives no finite number: show no change then.
-        times.is_finite().then_some(Difference::Times(times))
     }
-}
-
-impl Difference {
-    fn cell(self) -> PageCell {
-        match self {
-            Self::Times(times) => PageCell::number(times, ratio(times)),
-            Self::Points(points) => PageCell::number(points, more_points(points)),
-        }
-    }
-}
-
-/// Prints the difference of a share: `-3.8 points`. A difference that rounds to zero has no sign.
-fn more_points(share: f64) -> String {
-    let told = tell::points(share.abs());
-    let sign = match share < 0.0 {
-        _ if told.starts_with("0.0 ") => "",
-        true => "-",
-        false => "+",
-    };
-    format!("{sign}{told}")
-}
-
-/// Prints a ratio: `0.93×`.
-pub(super) fn ratio(times: f64) -> String {
-    format!("{times:.2}×")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::fixture::study;
     use super::*;
 
-    fn row(key: &str, unit: Unit, values: [Option<f64>; 2]) -> SideRow {
-        SideRow { keys: vec![key.to_owned()], unit, values: values.to_vec() }
+    #[test]
+    fn studies_without_a_common_cell_are_not_compared() {
+        let [one, other] =
+            [("one", "10"), ("other", "20")].map(|(name, nodes)| study(name, &[(nodes, 1.0)]));
+        let Failure::Input(error) = metrics(&[one, other]).unwrap_err() else { panic!() };
+        assert_eq!(
+            error.to_string(),
+            "the studies have no metric of the same cell in common\n  \
+             one: mean(sojourn) over cluster.nodes\n  other: mean(sojourn) over cluster.nodes"
+        );
     }
 
     #[test]
-    fn times_are_told_by_their_ratio_and_shares_by_their_difference() {
-        let side = SideBySideTable {
-            caption: String::new(),
-            keys: vec!["metric".to_owned()],
-            names: vec!["fifo".to_owned(), "fair".to_owned()],
-            rows: vec![
-                row("mean sojourn", Unit::TIME, [Some(80.0), Some(60.0)]),
-                row("node-local", Unit::SHARE, [Some(0.95), Some(0.912)]),
-                row("rack-local", Unit::SHARE, [Some(0.05), Some(0.0499999)]),
-                row("failed", Unit::PLAIN, [Some(0.0), Some(0.0)]),
-                row("killed", Unit::PLAIN, [Some(0.0), Some(2_000.0)]),
-                row("makespan", Unit::TIME, [None, Some(9.0)]),
-            ],
+    fn a_broken_summary_names_its_line() {
+        let room = tempfile::TempDir::new().unwrap();
+        std::fs::write(room.path().join(SUMMARY), "{\n\"seed\": x}").unwrap();
+        let Err(Failure::Input(error)) = ComparedSide::of_run(room.path(), "r".to_owned()) else {
+            panic!()
         };
-        assert_eq!(
-            side.lines().bare(),
-            "  metric               fifo         fair        change
-  mean sojourn   1 min 20 s   1 min 00 s         0.75×
-  node-local         95.0 %       91.2 %   -3.8 points
-  rack-local          5.0 %        5.0 %    0.0 points
-  failed                  0            0             –
-  killed                  0        2,000             –
-  makespan                –        9.0 s             –
-"
-        );
-        let table = side.table();
-        assert_eq!(table.rows[0][3], PageCell::number(0.75, "0.75×"));
-        assert_eq!(table.columns.len(), table.rows[0].len());
+        assert!(error.to_string().contains("summary.json:2: "), "{error}");
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::lines::TerminalLines;
 use crate::cli::open::OpenOption;
 use crate::cli::progress::StudyBar;
 use crate::cli::study::{AtWork, PaceOptions, StudySession};
+use crate::cli::table::lines_of;
 use crate::cli::terminal;
 use crate::external::sandbox::SandboxParts;
 use crate::files::REPORT;
@@ -137,14 +138,20 @@ pub(super) fn boxing(registry: &Registry) -> Registry {
     registry
 }
 
-/// Returns a line about the sandbox of policies that are programs; none if none is.
-pub(super) fn sandbox(contest: &Contest, registry: &Registry) -> TerminalLines {
-    match registry.launcher().filter(|_| contest.starts_program) {
-        Some(launcher) => {
-            TerminalLines::of(format!("  sandbox  {}", SandboxParts::of_system(launcher).words()))
-        }
-        None => TerminalLines::default(),
+/// Returns the lines of a contest, and about the sandbox of policies that are programs.
+pub(super) fn lines(
+    done: &DoneContest,
+    scored: &ScoredContest<'_>,
+    feedback: &[String],
+    registry: &Registry,
+) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    lines.bold(scored.title(), "");
+    lines += lines_of(&scored.sections(feedback), usize::MAX);
+    if let Some(launcher) = registry.launcher().filter(|_| done.contest.starts_program) {
+        lines.line(format!("  sandbox  {}", SandboxParts::of_system(launcher).words()));
     }
+    lines
 }
 
 /// Returns the suite that the user names: a file, or one that Mumakil brings.

@@ -6,13 +6,12 @@ use super::contest::{self, ContestOptions};
 use super::contestant::contestants;
 use super::score::{as_json, now};
 use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
 use crate::cli::study::{ElsewhereArguments, ElsewhereStudy};
-use crate::cli::table::{Align, table};
+use crate::cli::table::markdown;
 use crate::cli::terminal;
 use crate::scenario::Registry;
 use crate::shell::quoted;
-use crate::study::{BroughtFiles, Contest, ScoredContest, Verdict, shown_ratio};
+use crate::study::BroughtFiles;
 
 /// Rank policies: score all of a folder on a suite
 ///
@@ -81,72 +80,9 @@ impl PolicyRankArguments {
                 return Ok(terminal::print_file(&format!("{:#}\n", json!(all)))?);
             }
             if self.markdown {
-                return Ok(terminal::print(&markdown(scored))?);
+                return Ok(terminal::print(&markdown(&scored.ranking()))?);
             }
-            let lines = tell(&done.contest, scored) + contest::sandbox(&done.contest, &registry);
-            contest::print(lines, &done.out)
+            contest::print(contest::lines(done, scored, &[], &registry), &done.out)
         })
     }
-}
-
-/// Returns the rows of the ranking, with a head.
-fn rows(scored: &ScoredContest<'_>) -> Vec<Vec<String>> {
-    let ratio = |ratio: Option<f64>| ratio.map_or_else(|| "–".to_owned(), shown_ratio);
-    let ranked = scored.ranked();
-    let held_back = ranked.iter().any(|score| score.held_back.is_some());
-    let mut head = vec!["policy".to_owned(), "total".to_owned()];
-    head.extend(held_back.then(|| "held back".to_owned()));
-    head.extend(["mean".to_owned(), "tail".to_owned()]);
-    head.extend(ranked[0].scenarios.iter().map(|one| one.name.clone()));
-    let mut rows = vec![head];
-    for score in ranked {
-        let mut row = vec![
-            score.title(),
-            match score.verdict() {
-                Verdict::Scored => ratio(score.total),
-                other => other.words().to_owned(),
-            },
-        ];
-        row.extend(held_back.then(|| ratio(score.held_back)));
-        row.extend(scored.mean_and_tail(score).map(ratio));
-        row.extend(score.scenarios.iter().map(|one| ratio(one.ratio)));
-        rows.push(row);
-    }
-    rows
-}
-
-fn tell(contest: &Contest, scored: &ScoredContest<'_>) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    let about = "   ratios to the best baseline of each scenario; below 1 is better".to_owned();
-    lines.bold(format!("suite {}", contest.suite.name), about);
-    let rows = rows(scored);
-    let align: Vec<Align> =
-        std::iter::once(Align::Left).chain((1..rows[0].len()).map(|_| Align::Right)).collect();
-    lines += table(&rows, &align);
-    for score in scored.ranked() {
-        for why in score.reasons() {
-            let (policy, verdict) = (&score.policy, score.verdict().words());
-            let mut words = why.lines();
-            lines.line(format!("  {policy} is {verdict}: {}", words.next().unwrap_or_default()));
-            words.for_each(|line| lines.line(format!("    {line}")));
-        }
-    }
-    lines
-}
-
-/// Returns the ranking as a table in Markdown.
-fn markdown(scored: &ScoredContest<'_>) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    for (number, row) in rows(scored).iter().enumerate() {
-        lines.line(format!("| {} |", row.join(" | ")));
-        if number == 0 {
-            let rule: Vec<&str> = row
-                .iter()
-                .enumerate()
-                .map(|(place, _)| if place == 0 { "---" } else { "---:" })
-                .collect();
-            lines.line(format!("| {} |", rule.join(" | ")));
-        }
-    }
-    lines
 }

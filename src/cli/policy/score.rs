@@ -8,12 +8,11 @@ use super::contest::{self, ContestOptions};
 use super::contestant::contestant;
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
-use crate::cli::table::{Align, table};
 use crate::cli::terminal;
 use crate::external::BUSY;
 use crate::scenario::Registry;
 use crate::shell::quoted;
-use crate::study::{Contest, PolicyScore, ScoredContest, Verdict, shown_ratio};
+use crate::study::{PolicyScore, ScoredContest, Verdict};
 use crate::units::tell::counted;
 
 /// Score a policy of your own, beside others on a suite of scenarios
@@ -71,9 +70,7 @@ impl PolicyScoreArguments {
                 let told = as_json(score, &feedback, began.elapsed().as_secs_f64());
                 terminal::print_file(&format!("{told:#}\n"))?;
             } else {
-                let mut lines = tell(&done.contest, score);
-                lines += told_below("where it loses", &feedback);
-                lines += contest::sandbox(&done.contest, &registry);
+                let mut lines = contest::lines(done, scored, &feedback, &registry);
                 lines += cost(scored, &score.policy)?;
                 contest::print(lines, &done.out)?;
             }
@@ -98,60 +95,6 @@ pub(super) fn as_json(score: &PolicyScore, feedback: &[String], seconds: f64) ->
     told["feedback"] = json!(feedback);
     told["seconds"] = json!(seconds);
     told
-}
-
-fn tell(contest: &Contest, score: &PolicyScore) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    let about = format!("   on the suite {}", contest.suite.name);
-    lines.bold(score.title(), about);
-    let head = ["scenario", "number", "ratio", "95 % interval", "to", "ratio", "to the bound"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows[0].extend(score.held_back.map(|_| "held back".to_owned()));
-    let ratio = |ratio: Option<f64>| ratio.map_or_else(|| "–".to_owned(), shown_ratio);
-    for (one, (goal, bound)) in score.scenarios.iter().zip(contest.goals()) {
-        let band = one.low.zip(one.high);
-        let band = band.map_or_else(
-            || "–".to_owned(),
-            |(low, high)| format!("{} to {}", shown_ratio(low), shown_ratio(high)),
-        );
-        let (best, bound) = (one.best.clone(), bound.to_owned());
-        let (ratio_to_best, ratio_to_bound) = (ratio(one.ratio), ratio(one.bound));
-        let mut row =
-            vec![one.name.clone(), goal, ratio_to_best, band, best, ratio_to_bound, bound];
-        row.extend(score.held_back.map(|_| ratio(one.held_back)));
-        rows.push(row);
-    }
-    use Align::{Left, Right};
-    lines += table(&rows, &[Left, Left, Right, Right, Left, Right, Left, Right][..rows[0].len()]);
-    lines.bold(
-        "  total    ",
-        match score.total {
-            Some(total) => format!("{} (below 1 is better)", shown_ratio(total)),
-            None if !score.disqualified.is_empty() => "– (out of the contest)".to_owned(),
-            None => "– (a scenario has no ratio)".to_owned(),
-        },
-    );
-    if let Some(held_back) = score.held_back {
-        let words = score.over_fitting().unwrap_or_default();
-        lines.line(format!("  held back {}: {words}", shown_ratio(held_back)));
-    }
-    let heading = match score.verdict() {
-        Verdict::NotJudged => "not judged",
-        _ => "out of the contest",
-    };
-    lines + told_below(heading, &score.disqualified)
-}
-
-/// Returns sentences below a heading; nothing without sentences.
-fn told_below(heading: &str, sentences: &[String]) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    if !sentences.is_empty() {
-        lines.line(format!("  {heading}"));
-    }
-    for line in sentences.iter().flat_map(|sentence| sentence.lines()) {
-        lines.line(format!("    {line}"));
-    }
-    lines
 }
 
 /// Returns a line about the time that a policy takes.

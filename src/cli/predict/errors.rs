@@ -1,93 +1,58 @@
 //! The error of a prediction: each job as the log has it, beside the same job as it was replayed.
 
-use std::collections::BTreeMap;
-
+use crate::compare::{JobPair, JobPairs};
 use crate::statistics::{Band, interval, mean, quantile};
-use crate::tables::JobRow;
+use crate::tables::{JobEnd, JobRow};
 use crate::workload::rumen::{LoggedOutcome, LoggedTimes};
 
 /// The parts of a job's sojourn. They add up to it.
 pub(super) const PARTS: [&str; 3] = ["wait", "map phase", "reduce phase"];
 
-/// A job in the log and in the replay; times in milliseconds.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct JudgedJob {
-    pub(super) name: String,
-    pub(super) logged: JobSpans,
-    pub(super) predicted: JobSpans,
+/// Returns the jobs of a log as rows of a run.
+pub(super) fn logged_rows(log: &[LoggedTimes]) -> Vec<JobRow> {
+    let rows = (0..).zip(log).map(|(job, logged)| JobRow {
+        job,
+        name: logged.name.as_str().into(),
+        submit_ms: logged.submit,
+        first_launch_ms: logged.first_launch,
+        maps_done_ms: logged.maps_done,
+        finish_ms: logged.finish,
+        outcome: match logged.outcome {
+            Some(LoggedOutcome::Success) | None => JobEnd::Succeeded,
+            Some(_) => JobEnd::Failed,
+        },
+        ..JobRow::default()
+    });
+    rows.collect()
 }
 
-/// How long a job took, and its parts; `None` if an instant between two parts is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct JobSpans {
-    pub(super) sojourn: u64,
-    pub(super) parts: Option<[u64; 3]>,
-}
-
-impl JobSpans {
-    fn new(submit: u64, launch: Option<u64>, maps_done: Option<u64>, finish: u64) -> Option<Self> {
-        let parts = launch.zip(maps_done).and_then(|(launch, maps_done)| {
-            Some([
-                launch.checked_sub(submit)?,
-                maps_done.checked_sub(launch)?,
-                finish.checked_sub(maps_done)?,
-            ])
+/// Pairs the jobs of a log with those of its replay. A job that did not succeed in both has no pair.
+pub(super) fn judged<'a>(logged: &'a [JobRow], replayed: &'a [JobRow]) -> JobPairs<'a> {
+    JobPairs::of([logged, replayed].map(|side| {
+        let with_time = side.iter().map(|job| {
+            let finish = job.finish_ms.filter(|_| job.outcome.is_measured());
+            (job, finish.and_then(|finish| finish.checked_sub(job.submit_ms)))
         });
-        Some(Self { sojourn: finish.checked_sub(submit)?, parts })
-    }
-
-    /// Returns the spans of a job that succeeded in the log.
-    fn logged(job: &LoggedTimes) -> Option<Self> {
-        let has_ended = matches!(job.outcome, Some(LoggedOutcome::Success) | None);
-        let finish = job.finish.filter(|_| has_ended)?;
-        Self::new(job.submit, job.first_launch, job.maps_done, finish)
-    }
-
-    /// Returns the spans of a job that succeeded in a run.
-    fn of(job: &JobRow) -> Option<Self> {
-        let finish = job.finish_ms.filter(|_| job.outcome.is_measured())?;
-        Self::new(job.submit_ms, job.first_launch_ms, job.maps_done_ms, finish)
-    }
+        with_time.collect()
+    }))
 }
 
-impl JudgedJob {
-    /// Returns how much longer the job took in the prediction than in the log, as a share of its
-    /// logged sojourn.
-    pub(super) fn error(&self) -> f64 {
-        self.share(self.predicted.sojourn, self.logged.sojourn)
-    }
-
-    /// Returns how much longer a part took, as a share of the logged sojourn.
-    pub(super) fn error_of(&self, part: usize) -> Option<f64> {
-        let (predicted, logged) = self.predicted.parts.zip(self.logged.parts)?;
-        Some(self.share(predicted[part], logged[part]))
-    }
-
-    fn share(&self, predicted: u64, logged: u64) -> f64 {
-        let whole = self.logged.sojourn.max(1) as f64;
-        (predicted as f64 - logged as f64) / whole
-    }
-
-    /// Returns the part that differs most, and by how many seconds.
-    pub(super) fn largest(&self) -> Option<(&'static str, f64)> {
-        let errors = (0..PARTS.len()).filter_map(|part| Some((part, self.error_of(part)?)));
-        let (part, share) = errors.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-        Some((PARTS[part], share * self.logged.sojourn as f64 / 1e3))
-    }
+/// Returns how much longer a job took in the prediction than in the log, as a share of its logged
+/// sojourn.
+pub(super) fn error(job: &JobPair<'_>) -> f64 {
+    job.by() as f64 / job.took[0].max(1) as f64
 }
 
-/// Pairs the jobs of a log with those of a run, by name. Returns the pairs, and how many jobs have
-/// none, as they did not succeed in both.
-pub(super) fn judged(logged: &[LoggedTimes], run: &[JobRow]) -> (Vec<JudgedJob>, usize) {
-    let rows: BTreeMap<&str, &JobRow> = run.iter().map(|row| (row.name.as_str(), row)).collect();
-    let pair = |job: &LoggedTimes| {
-        let row = rows.get(job.name.as_str())?;
-        let (logged, predicted) = (JobSpans::logged(job)?, JobSpans::of(row)?);
-        Some(JudgedJob { name: job.name.clone(), logged, predicted })
-    };
-    let pairs: Vec<JudgedJob> = logged.iter().filter_map(pair).collect();
-    let without = logged.len() - pairs.len();
-    (pairs, without)
+/// Returns how much longer a part took, as a share of the logged sojourn; `None` if an instant
+/// between two parts is unknown.
+pub(super) fn error_of(job: &JobPair<'_>, part: usize) -> Option<f64> {
+    let [logged, predicted] = job.rows.map(|row| {
+        let (launch, maps_done) = (row.first_launch_ms?, row.maps_done_ms?);
+        let instants = [row.submit_ms, launch, maps_done, row.finish_ms?];
+        // All parts are known, or none.
+        instants.is_sorted().then(|| instants[part + 1] - instants[part])
+    });
+    Some((predicted? as f64 - logged? as f64) / job.took[0].max(1) as f64)
 }
 
 /// The sizes of some errors, as shares of sojourns.
@@ -125,10 +90,9 @@ pub(super) struct ErrorBands {
 
 impl ErrorBands {
     /// Returns the bands; `None` without jobs.
-    pub(super) fn of(jobs: &[JudgedJob]) -> Option<Self> {
-        let ratio =
-            |job: &JudgedJob| job.logged.sojourn as f64 / job.predicted.sojourn.max(1) as f64;
-        let ratios: Vec<f64> = jobs.iter().map(ratio).collect();
+    pub(super) fn of(jobs: &[JobPair<'_>]) -> Option<Self> {
+        let ratios: Vec<f64> =
+            jobs.iter().map(|job| job.took[0] as f64 / job.took[1].max(1) as f64).collect();
         let job = Band { low: quantile(&ratios, 0.05)?, high: quantile(&ratios, 0.95)? };
         let with_one = |band: Band| Band { low: band.low.min(1.0), high: band.high.max(1.0) };
         Some(Self { mean: interval(&ratios)?.band.map(with_one), job: with_one(job) })
@@ -138,7 +102,6 @@ impl ErrorBands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::JobEnd;
 
     fn logged(name: &str, times: [u64; 4]) -> LoggedTimes {
         let [submit, launch, maps_done, finish] = times;
@@ -152,38 +115,26 @@ mod tests {
         }
     }
 
-    fn row(name: &str, times: [u64; 4]) -> JobRow {
-        let [submit_ms, launch, maps_done, finish] = times;
-        JobRow {
-            name: name.into(),
-            submit_ms,
-            first_launch_ms: Some(launch),
-            maps_done_ms: Some(maps_done),
-            finish_ms: Some(finish),
-            outcome: JobEnd::Succeeded,
-            ..JobRow::default()
-        }
-    }
-
     #[test]
     fn a_job_is_judged_by_the_shares_of_its_logged_sojourn() {
         // The log's clock began long before the run's.
         let log = [logged("a", [9_000, 10_000, 15_000, 19_000]), logged("b", [0, 1, 2, 100])];
-        let failed = JobRow { outcome: JobEnd::Failed, ..row("b", [0, 1, 2, 3]) };
-        let (jobs, without) = judged(&log, &[failed, row("a", [0, 1_000, 6_500, 9_500])]);
-        assert_eq!((jobs.len(), without), (1, 1));
-        assert_eq!(jobs[0].error(), -0.05);
-        let parts: Vec<f64> = (0..3).filter_map(|part| jobs[0].error_of(part)).collect();
+        let mut run =
+            logged_rows(&[logged("b", [0, 1, 2, 3]), logged("a", [0, 1_000, 6_500, 9_500])]);
+        run[0].outcome = JobEnd::Failed;
+        let log = logged_rows(&log);
+        let JobPairs(jobs) = judged(&log, &run);
+        assert_eq!((jobs.len(), error(&jobs[0])), (1, -0.05));
+        let parts: Vec<f64> = (0..3).filter_map(|part| error_of(&jobs[0], part)).collect();
         assert_eq!(parts, [0.0, 0.05, -0.1], "they add up to the error of the whole");
-        assert_eq!(jobs[0].largest(), Some(("reduce phase", -1.0)));
     }
 
     #[test]
     fn a_prediction_is_never_outside_of_its_own_band() {
         // The replay was always too short, or always too long, by the same share.
         for (logged_at, low, high) in [(11_000, 1.0, 1.1), (9_000, 0.9, 1.0)] {
-            let log = ["a", "b", "c"].map(|name| logged(name, [0, 1, 2, logged_at]));
-            let run = ["a", "b", "c"].map(|name| row(name, [0, 1, 2, 10_000]));
+            let [log, run] = [logged_at, 10_000]
+                .map(|end| logged_rows(&["a", "b", "c"].map(|name| logged(name, [0, 1, 2, end]))));
             let bands = ErrorBands::of(&judged(&log, &run).0).unwrap();
             for band in [bands.mean.unwrap(), bands.job] {
                 assert!((band.low - low).abs() + (band.high - high).abs() < 1e-9, "{bands:?}");

@@ -1,13 +1,14 @@
-//! The page about a prediction.
+//! The content of a prediction: sections for the terminal, and with charts a page.
 
 use std::path::Path;
 
-use super::errors::{ErrorSizes, JudgedJob};
-use super::{Prediction, signed};
+use super::Prediction;
+use super::errors::{PARTS, error, error_of};
 use crate::chart::{
     AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
 };
-use crate::expect::Unit;
+use crate::compare::JobPair;
+use crate::expect::with_plus;
 use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use crate::units::tell::percent;
 
@@ -15,63 +16,68 @@ use crate::units::tell::percent;
 // Chosen: a browser sorts a thousand rows without a delay, but not a million.
 const MOST_JOBS: usize = 1_000;
 
-pub(super) fn of(log: &Path, prediction: &Prediction) -> HtmlPage {
-    let mut short = vec![PageBlock::Text(format!("{}.", prediction.story()))];
-    short.extend(prediction.doubts().into_iter().map(|doubt| PageBlock::Text(format!("{doubt}."))));
-    short.push(PageBlock::Table(sizes(prediction)));
+/// Returns the sections without charts and the cluster.
+pub(super) fn sections(prediction: &Prediction<'_>) -> Vec<Section> {
+    let notes = prediction.doubts().into_iter().map(|doubt| format!("{doubt}.")).collect();
+    let mut short = vec![
+        PageBlock::Text(format!("{}.", prediction.story())),
+        PageBlock::Table(sizes(prediction)),
+        PageBlock::Sentences(notes),
+    ];
+    let what_if = prediction.what_if.as_ref();
     short.extend(
-        prediction
-            .what_if
-            .as_ref()
-            .map(|what_if| PageBlock::Text(format!("{}.", what_if.tell(prediction)))),
+        what_if.map(|what_if| PageBlock::Text(format!("{}.", what_if.sentence(prediction)))),
     );
+    vec![
+        Section::new("In short", short),
+        Section::new("Job by job", vec![PageBlock::Table(jobs(prediction))]),
+    ]
+}
+
+pub(super) fn of(log: &Path, prediction: &Prediction<'_>) -> HtmlPage {
+    let mut sections = sections(prediction);
+    let scatter = vec![PageBlock::Charts(vec![scatter(prediction)])];
+    sections.insert(1, Section::new("Logged and predicted", scatter));
+    sections.push(Section::new("The cluster", vec![PageBlock::Table(cluster(prediction))]));
     HtmlPage {
         title: format!("Prediction of {}", log.display()),
         subtitle: "A log, and its replay on the cluster that it shows".to_owned(),
-        sections: vec![
-            Section::new("In short", short),
-            Section::new(
-                "Logged and predicted",
-                vec![PageBlock::Charts(vec![scatter(prediction)])],
-            ),
-            Section::new("Job by job", vec![PageBlock::Table(jobs(prediction))]),
-            Section::new("The cluster", vec![PageBlock::Table(cluster(prediction))]),
-        ],
+        sections,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
 
-fn sizes(prediction: &Prediction) -> PageTable {
-    let row = |(name, of): (&str, ErrorSizes)| {
-        let cells = [of.mean, of.median, of.p90, of.worst];
-        let cells = cells.map(|share| PageCell::number(share, percent(share)));
+fn sizes(prediction: &Prediction<'_>) -> PageTable {
+    let rows = prediction.sizes().into_iter().map(|(name, of)| {
+        let sizes = [of.mean, of.median, of.p90, of.worst];
+        let cells = sizes.map(|share| PageCell::number(share, percent(share)));
         [PageCell::text(name)].into_iter().chain(cells).collect()
-    };
-    let numbers = ["Mean", "Median", "p90", "Worst"].map(|name| PageColumn::number(name, None));
+    });
+    let numbers = ["mean", "median", "p90", "worst"].map(|name| PageColumn::number(name, None));
     PageTable {
-        caption: "The error of the prediction, as a share of each job's logged sojourn".to_owned(),
-        columns: [PageColumn::text("Part")].into_iter().chain(numbers).collect(),
-        rows: prediction.sizes().into_iter().map(row).collect(),
+        caption: "The error, as a share of each job's logged sojourn".to_owned(),
+        columns: [PageColumn::text("of the")].into_iter().chain(numbers).collect(),
+        rows: rows.collect(),
     }
 }
 
-fn scatter(prediction: &Prediction) -> Drawing {
-    let series = |name: &str, look: usize, jobs: &[JudgedJob]| ScatterSeries {
+fn scatter(prediction: &Prediction<'_>) -> Drawing {
+    let series = |name: &str, look: usize, jobs: &[JobPair<'_>]| ScatterSeries {
         name: name.to_owned(),
         look: SeriesLook(look),
         points: jobs
             .iter()
             .map(|job| ScatterPoint {
-                name: job.name.clone(),
-                x: job.logged.sojourn as f64 / 1e3,
-                y: job.predicted.sojourn as f64 / 1e3,
+                name: job.name().to_owned(),
+                x: job.took[0] as f64 / 1e3,
+                y: job.took[1] as f64 / 1e3,
             })
             .collect(),
     };
-    let held_back =
-        (!prediction.held_back.is_empty()).then(|| series("held back", 0, &prediction.held_back));
+    let (calibrating, held_back) = prediction.jobs.split_at(prediction.calibrating);
+    let held_back = (!held_back.is_empty()).then(|| series("held back", 0, held_back));
     let behind = usize::from(held_back.is_some());
-    let calibrating = series("show the cluster", behind, &prediction.calibrating);
+    let calibrating = series("show the cluster", behind, calibrating);
     ScatterPlot {
         caption: Caption {
             id: "scatter".to_owned(),
@@ -88,36 +94,32 @@ fn scatter(prediction: &Prediction) -> Drawing {
     .draw()
 }
 
-fn jobs(prediction: &Prediction) -> PageTable {
-    let time = |millis: u64| {
-        let seconds = millis as f64 / 1e3;
-        PageCell::number(seconds, Unit::TIME.show(seconds))
+fn jobs(prediction: &Prediction<'_>) -> PageTable {
+    let mut jobs = prediction.worst_first();
+    let caption = match jobs.0.len() {
+        all if MOST_JOBS < all => format!("The {MOST_JOBS} largest of {all} errors"),
+        _ => "Jobs that judge, the largest error first".to_owned(),
     };
-    let share = |share: f64| format!("{} %", signed(share * 100.0));
-    let row = |job: &JudgedJob| {
-        let parts = (0..3).map(|part| PageCell::maybe(job.error_of(part), share));
-        let own = [
-            PageCell::text(&job.name),
-            time(job.logged.sojourn),
-            time(job.predicted.sojourn),
-            PageCell::number(job.error(), share(job.error())),
-        ];
-        own.into_iter().chain(parts).collect()
-    };
-    let worst = prediction.worst_first();
-    let numbers = ["Logged", "Predicted", "Error", "Wait", "Map phase", "Reduce phase"]
-        .map(|name| PageColumn::number(name, None));
-    PageTable {
-        caption: match worst.len() {
-            all if MOST_JOBS < all => format!("The {MOST_JOBS} largest of {all} errors"),
-            _ => "Jobs that judge, the largest error first".to_owned(),
-        },
-        columns: [PageColumn::text("Job")].into_iter().chain(numbers).collect(),
-        rows: worst.into_iter().take(MOST_JOBS).map(row).collect(),
+    jobs.0.truncate(MOST_JOBS);
+    let mut table = jobs.table(caption, ["logged", "predicted"], &[]);
+    let notes = ["error"].into_iter().chain(PARTS);
+    table.notes = notes.map(|name| PageColumn::number(name, None)).collect();
+    for (row, job) in table.rows.iter_mut().zip(&jobs.0) {
+        let parts = (0..PARTS.len()).map(|part| error_of(job, part));
+        let errors = [Some(error(job))].into_iter().chain(parts);
+        row.notes = errors.map(|error| PageCell::maybe(error, signed)).collect();
     }
+    table.page_table()
 }
 
-fn cluster(prediction: &Prediction) -> PageTable {
+/// Prints a share in per cent, with its sign.
+fn signed(share: f64) -> String {
+    // A share that rounds to zero has no sign.
+    let text = percent(share);
+    with_plus(if text == "-0.0 %" { percent(0.0) } else { text }, share)
+}
+
+fn cluster(prediction: &Prediction<'_>) -> PageTable {
     let cluster = &prediction.reading.cluster;
     let rows = cluster.settings.iter().map(|setting| {
         let cells = [setting.path, &setting.value, &setting.sure.to_string(), &setting.reason];

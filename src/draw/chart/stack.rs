@@ -40,8 +40,6 @@ pub struct Stack {
     pub waiting: Option<ChartAxis>,
     /// The end of the time axis.
     pub until: f64,
-    /// A marked instant and its label.
-    pub mark: Option<(f64, String)>,
 }
 
 /// A layer: a value over time.
@@ -93,8 +91,7 @@ impl Stack {
         let capacity = capacity.map(|(name, steps)| (name, positive(&steps, &edges)));
 
         let mut time = Extent::default();
-        let marked = self.mark.iter().map(|(at, _)| at);
-        edges.iter().chain(marked).for_each(|edge| _ = time.see(&self.x, *edge));
+        edges.iter().for_each(|edge| _ = time.see(&self.x, *edge));
         let mut extent = Extent::default().include(&self.y, 0.0);
         let intervals = edges.len().saturating_sub(1);
         let totals = totals(drawn.iter().map(|layer| &layer.means), intervals);
@@ -148,16 +145,8 @@ impl Stack {
             let line = path(&plot.outline(means));
             sheet.add(html! { path class="line dash" d=(line) { (tip(name)) } });
         }
-        if let Some((at, name)) = &self.mark {
-            let at = plot.area.x(plot.x.place(*at));
-            let line = path(&[(at, plot.area.top), (at, plot.area.bottom)]);
-            sheet.add(html! { path class="c-ink line" d=(line) { (tip(name)) } });
-        }
         if drawn.is_empty() || edges.len() < 2 {
             sheet.nothing(&area);
-        }
-        if let Some((_, name)) = &self.mark {
-            sheet.note(&format!("The vertical line: {name}."));
         }
         if let Some(interval) = averaged {
             sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));
@@ -390,7 +379,6 @@ mod tests {
             capacity: None,
             waiting: Some(ChartAxis::linear("Maps that wait", AxisUnit::Count)),
             until: 100.0,
-            mark: None,
         };
         chart.draw().inline()
     }

@@ -222,7 +222,7 @@ prop_compose! {
     fn stack()(caption in caption(), x in axis(), y in axis(), layers in vec(layer(), 0..12),
         capacity in prop::option::of(layer()), waiting in prop::option::of(axis()),
         until in number()) -> Drawing {
-        Stack { caption, x, y, layers, capacity, waiting, until, mark: None }.draw()
+        Stack { caption, x, y, layers, capacity, waiting, until }.draw()
     }
 }
 

@@ -52,10 +52,8 @@ impl Figure {
             return format!("{} ×", significant(ratio, 3));
         }
         let difference = ours - self.published.value;
-        let [told] = self.unit.show_differences([difference]);
-        // Below the precision of the text there is no difference, and so no sign.
-        let is_above = 0.0 < difference && told.contains(|c: char| ('1'..='9').contains(&c));
-        if is_above { format!("+{told}") } else { told }
+        let [text] = self.unit.show_differences([difference]);
+        with_plus(text, difference)
     }
 
     /// Returns our number and how it differs, in words.
@@ -72,6 +70,12 @@ impl Figure {
         // Numbers of different signs, or a zero, have no sensible ratio.
         (ratio.is_finite() && 0.0 < ratio).then_some(ratio)
     }
+}
+
+/// Puts a plus before a printed difference that is above zero, unless it is rounded to zero.
+pub fn with_plus(text: String, difference: f64) -> String {
+    let is_above = 0.0 < difference && text.contains(|c: char| ('1'..='9').contains(&c));
+    if is_above { format!("+{text}") } else { text }
 }
 
 /// The form of a figure in files.

@@ -168,7 +168,12 @@ impl RunJobs {
 
     /// Returns the jobs that count in statistics: the jobs that arrived after the warm-up.
     pub fn counted(&self) -> impl Iterator<Item = &JobRow> {
-        self.all.iter().filter(|job| self.warm_up <= SimTime::from_micros(job.submit_ms * 1_000))
+        self.all.iter().filter(|job| self.counts(job))
+    }
+
+    /// Returns whether a job counts in statistics.
+    pub fn counts(&self, job: &JobRow) -> bool {
+        self.warm_up <= SimTime::from_micros(job.submit_ms * 1_000)
     }
 
     /// Returns the sojourns in seconds of the jobs that count, by class. Classes are in the order

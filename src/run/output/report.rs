@@ -50,7 +50,6 @@ use mumakil_results::tables::{ReadError, RunJobs};
 use mumakil_scenario::{Registry, Scenario};
 
 pub use job_groups::JobGroups;
-pub use locality::{SIZES, locality_by_size};
 pub use slots::{SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;

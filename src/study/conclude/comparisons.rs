@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::conclude::findings::{JobsOfRun, Metric};
-use crate::conclude::paired::{RatioVerdict, family, shown};
 use crate::plan::manifest::StudyManifest;
-use mumakil_base::statistics::Estimate;
 use mumakil_base::units::tell::{count, counted, significant};
-use mumakil_results::expect::{SpaceAxis, Unit};
+use mumakil_compare::{OutlyingRatio, Pair, family, shown_ratios};
+use mumakil_results::expect::{Space, SpaceAxis, Unit};
 
 /// A metric under two values of the compared axis, in one cell of the other axes.
 #[derive(Clone, Debug, Serialize)]
@@ -23,20 +22,9 @@ pub struct Comparison {
     pub base: String,
     /// The label of the other value.
     pub other: String,
-    /// The mean of the differences by seed: the metric of the other value minus the metric of the
-    /// base.
-    pub difference: Option<Estimate>,
-    /// The geometric mean of the ratios by seed: the metric of the other value divided by the
-    /// metric of the base.
-    pub ratio: Option<Estimate>,
-    /// The p value, corrected for all pairs of the family: the probability of a ratio at least this
-    /// far from one if the two values do not differ.
-    pub p: Option<f64>,
-    /// The verdict on the ratio.
-    pub verdict: RatioVerdict,
-    /// The number of further seeds that would probably decide the verdict; `None` if the verdict is
-    /// decided or unknown, or if too many seeds would be needed.
-    pub more_seeds: Option<usize>,
+    /// The difference, the ratio and the verdict.
+    #[serde(flatten)]
+    pub pair: Pair,
     /// The seeds whose ratio is far from the ratios of the other seeds.
     pub outliers: Vec<OutlyingSeed>,
     /// How many jobs did not succeed in the runs of the base, and in those of the other value: times of
@@ -47,7 +35,7 @@ pub struct Comparison {
     pub words: String,
     /// The beginning of `words`: the two values and the cell.
     #[serde(skip)]
-    pub pair: String,
+    pub name: String,
 }
 
 /// A seed whose ratio is far from the ratios of the other seeds.
@@ -64,6 +52,16 @@ pub struct OutlyingSeed {
     pub distance: Option<f64>,
     /// The names of its two runs, the run of the base first.
     pub runs: [String; 2],
+}
+
+/// The cells in which a metric is compared: they differ only in the compared axis, and in the axes
+/// whose values the metric chooses.
+struct ComparedCells<'s> {
+    sheet: &'s StudyManifest,
+    axis: usize,
+    metric: &'s Metric,
+    /// The index of the value on each axis; `None` on the axes in which the cells differ.
+    group: Vec<Option<usize>>,
 }
 
 /// Compares each metric under the values of the compared axis, in each cell of the other axes. `jobs`
@@ -83,75 +81,66 @@ pub(crate) fn comparisons(
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            // Leave out an axis whose value the metric chooses: the metric is the same along that
-            // axis.
             let shown = |(other, value): (usize, &usize)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
             };
             let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
-            // The cells of a group differ only in the compared axis and in the axes left out above.
-            if !seen.insert(group.clone()) {
-                continue;
-            }
-            // Take any cell of the group with this value: `exclude` may have left the first cells
-            // out.
-            let place = |value: usize| {
-                sheet.cells.iter().position(|other| {
-                    let mut pairs = group.iter().zip(&other.values);
-                    other.values[axis] == value
-                        && pairs.all(|(shown, own)| shown.is_none_or(|shown| shown == *own))
-                })
-            };
-            let numbers = |value: usize| Some(&metric.numbers[place(value)?][..]);
-            let labels = |(other, value): (usize, &Option<usize>)| {
-                let label = |value: usize| space.axes[other].values[value].label.clone();
-                (other != axis).then(|| value.map(label).unwrap_or_default())
-            };
-            let labels: Vec<String> = group.iter().enumerate().filter_map(labels).collect();
-            let at = describe(&space.axes, &group);
-            for pair in family(&pairs, numbers) {
-                let [base, other] = [pair.places.0, pair.places.1];
-                let [base_label, other_label] =
-                    [base, other].map(|value| space.axes[axis].values[value].label.clone());
-                let runs = |seed: usize| {
-                    [base, other].map(|value| {
-                        let cell = place(value).map(|place| &sheet.cells[place]);
-                        cell.map(|cell| cell.runs[seed].clone()).unwrap_or_default()
-                    })
-                };
-                let outlying = |(seed, ratio, distance): &(usize, f64, f64)| OutlyingSeed {
-                    seed: sheet.seeds[*seed],
-                    ratio: *ratio,
-                    median: pair.median,
-                    distance: distance.is_finite().then_some(*distance),
-                    runs: runs(*seed),
-                };
-                let unsuccessful = [base, other].map(|value| {
-                    let cell = place(value).filter(|_| metric.chosen.is_empty());
-                    cell.map_or(0, |cell| jobs[cell].iter().map(JobsOfRun::unsuccessful).sum())
-                });
-                let name = format!("{other_label} against {base_label}{at}");
-                let words = pair.words(metric.unit);
-                let left_out = left_out(unsuccessful, [&base_label, &other_label]);
-                comparisons.push(Comparison {
-                    metric: metric.text.clone(),
-                    cell: labels.clone(),
-                    unsuccessful,
-                    words: format!("{name}: {words}{left_out}"),
-                    pair: name,
-                    base: base_label,
-                    other: other_label,
-                    difference: pair.difference,
-                    ratio: pair.ratio,
-                    p: pair.p,
-                    verdict: pair.standing,
-                    more_seeds: pair.more,
-                    outliers: pair.outliers.iter().map(outlying).collect(),
-                });
+            if seen.insert(group.clone()) {
+                let cells = ComparedCells { sheet, axis, metric, group };
+                let numbers = |value| Some(&metric.numbers[cells.place(value)?][..]);
+                let found = family(&pairs, numbers).into_iter();
+                comparisons.extend(found.map(|pair| cells.comparison(pair, &space, jobs)));
             }
         }
     }
     comparisons
+}
+
+impl ComparedCells<'_> {
+    /// Returns the index of a cell with this value of the compared axis. Any one does: `exclude` may
+    /// have left the first ones out.
+    fn place(&self, value: usize) -> Option<usize> {
+        self.sheet.cells.iter().position(|other| {
+            let mut pairs = self.group.iter().zip(&other.values);
+            other.values[self.axis] == value
+                && pairs.all(|(shown, own)| shown.is_none_or(|shown| shown == *own))
+        })
+    }
+
+    fn comparison(&self, pair: Pair, space: &Space, jobs: &[Vec<JobsOfRun>]) -> Comparison {
+        let Self { sheet, axis, metric, group } = self;
+        let values = [pair.places.0, pair.places.1];
+        let [base, other] = values.map(|value| space.axes[*axis].values[value].label.clone());
+        let places = values.map(|value| self.place(value).expect("both sides have numbers"));
+        let outlying = |far: &OutlyingRatio| OutlyingSeed {
+            seed: sheet.seeds[far.seed],
+            ratio: far.ratio,
+            median: far.median,
+            distance: far.distance.is_finite().then_some(far.distance),
+            runs: places.map(|place| sheet.cells[place].runs[far.seed].clone()),
+        };
+        let unsuccessful = places.map(|place| match metric.chosen.is_empty() {
+            true => jobs[place].iter().map(JobsOfRun::unsuccessful).sum(),
+            false => 0,
+        });
+        let label = |(place, value): (usize, &Option<usize>)| {
+            let label = |value: usize| space.axes[place].values[value].label.clone();
+            (place != *axis).then(|| value.map(label).unwrap_or_default())
+        };
+        let name = format!("{other} against {base}{}", describe(&space.axes, group));
+        let left_out = left_out(unsuccessful, [&base, &other]);
+        Comparison {
+            metric: metric.text.clone(),
+            cell: group.iter().enumerate().filter_map(label).collect(),
+            words: format!("{name}: {}{left_out}", pair.words(metric.unit)),
+            outliers: pair.outliers.iter().map(outlying).collect(),
+            base,
+            other,
+            pair,
+            unsuccessful,
+            name,
+        }
+    }
 }
 
 /// Returns how many jobs did not succeed on the two sides of a comparison, in words; empty if all did.
@@ -205,8 +194,8 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     // Several metrics may point at the same two runs: keep the seed with the largest distance.
     all.retain(|(_, seed)| seen.insert(&seed.runs));
     let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
-        let Comparison { metric, base, other, pair, .. } = of;
-        let [ratio, median] = shown([outlier.ratio, outlier.median]);
+        let Comparison { metric, base, other, name, .. } = of;
+        let [ratio, median] = shown_ratios([outlier.ratio, outlier.median]);
         let far = match outlier.distance {
             Some(distance) => {
                 format!("{} robust deviations off the median of {median}", significant(distance, 2))
@@ -215,7 +204,7 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
         };
         ComparisonOddity {
             text: format!(
-                "seed {} stands apart: {metric} of {pair} is {ratio} times, {far}",
+                "seed {} stands apart: {metric} of {name} is {ratio} times, {far}",
                 outlier.seed
             ),
             runs: [base, other].into_iter().cloned().zip(outlier.runs.clone()).collect(),
@@ -270,14 +259,10 @@ mod tests {
             cell: vec!["40".to_owned()],
             base: "fair".to_owned(),
             other: "hfsp".to_owned(),
-            difference: None,
-            ratio: None,
-            p: None,
-            verdict: RatioVerdict::Undecided,
-            more_seeds: None,
+            pair: family(&[(0, 1)], |_| Some(&[Some(1.0)])).remove(0),
             outliers,
             unsuccessful: [0, 0],
-            pair: "hfsp against fair at 40 nodes".to_owned(),
+            name: "hfsp against fair at 40 nodes".to_owned(),
             words: "hfsp against fair at 40 nodes: 0.93 times".to_owned(),
         };
         let found = oddities(&[

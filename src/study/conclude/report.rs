@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::conclude::comparisons::Comparison;
 use crate::conclude::differing_job::differing_job;
 use crate::conclude::findings::{CellNumbers, FindingsError, StudyFindings};
-use crate::conclude::paired::{RatioVerdict, shown};
 use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
@@ -17,6 +16,7 @@ use crate::run::store::{CHARTS, RUNS, Store, clear};
 use mumakil_base::files::{LATENCY, REPORT, STUDY, SUMMARY};
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_base::units::tell::{self, count, counted, significant};
+use mumakil_compare::{RatioVerdict, shown_ratios};
 use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use mumakil_results::expect::{Figure, Unit, in_words};
 use mumakil_run::output::report::verdicts;
@@ -219,7 +219,7 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
     ];
     let found = &findings.comparisons;
     if !found.is_empty() {
-        let open = found.iter().filter(|one| one.verdict == RatioVerdict::Undecided).count();
+        let open = found.iter().filter(|one| one.pair.verdict == RatioVerdict::Undecided).count();
         headlines.push(headline("comparisons", found.len(), format!("{open} undecided")));
     }
     blocks.push(PageBlock::Headlines(headlines));
@@ -313,7 +313,7 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     // Times of a metric stand below one another: they have one unit.
     let mut largest: BTreeMap<&str, f64> = BTreeMap::new();
     for found in &findings.comparisons {
-        let Some(Estimate { mean, band, .. }) = found.difference else { continue };
+        let Some(Estimate { mean, band, .. }) = found.pair.difference else { continue };
         let ends = band.map_or([mean; 2], |Band { low, high }| [low, high]);
         let known = largest.entry(&found.metric).or_default();
         *known = tell::largest(ends.into_iter().chain([mean, *known]));
@@ -325,13 +325,13 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         let compared = PageCell::text(format!("{} against {}", found.other, found.base));
         let largest = largest.get(&*found.metric).copied().unwrap_or_default();
         let show = |numbers| unit.show_differences_in_column(numbers, largest);
-        let difference = band(found.difference, seeds, show);
-        let ratio = band(found.ratio, seeds, shown);
-        let p = found.p.map_or_else(PageCell::default, |p| {
+        let difference = band(found.pair.difference, seeds, show);
+        let ratio = band(found.pair.ratio, seeds, shown_ratios);
+        let p = found.pair.p.map_or_else(PageCell::default, |p| {
             let told = if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) };
             PageCell::number(p, told)
         });
-        let verdict = match (found.verdict, found.more_seeds) {
+        let verdict = match (found.pair.verdict, found.pair.more_seeds) {
             (RatioVerdict::Undecided, Some(more)) => {
                 format!("undecided, about {} more", counted(more as u64, "seed"))
             }

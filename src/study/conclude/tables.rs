@@ -68,14 +68,15 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for found in &findings.comparisons {
         // Difference and ratio come from the same seeds, so one count is enough.
-        let n = found.difference.map_or(0, |difference| difference.n).to_string();
-        let numbers = [found.difference, found.ratio].into_iter().flat_map(estimate).chain([n]);
+        let n = found.pair.difference.map_or(0, |difference| difference.n).to_string();
+        let numbers =
+            [found.pair.difference, found.pair.ratio].into_iter().flat_map(estimate).chain([n]);
         let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
         let outliers = found.outliers.iter().map(|outlier| outlier.seed.to_string());
         let last = [
-            cell_of(found.p),
-            found.verdict.word().to_owned(),
-            found.more_seeds.map_or(String::new(), |more| more.to_string()),
+            cell_of(found.pair.p),
+            found.pair.verdict.word().to_owned(),
+            found.pair.more_seeds.map_or(String::new(), |more| more.to_string()),
             outliers.collect::<Vec<_>>().join(" "),
         ];
         let last = last.into_iter().chain(found.unsuccessful.map(|jobs| jobs.to_string()));

@@ -4,8 +4,8 @@
 use super::Picture;
 use super::canvas::{BAND, Canvas};
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
-use crate::conclude::paired::{Pair, family};
 use mumakil_base::statistics::{Band, Estimate};
+use mumakil_compare::{Pair, family};
 use mumakil_draw::chart::{Ratio, RatioSeries, Ratios, SeriesLook};
 use mumakil_results::tables::ReadError;
 
@@ -57,7 +57,7 @@ impl ChartKind for RatioChart<'_> {
             Some(Ratio {
                 value: mean,
                 band: band.map(|Band { low, high }| (low, high)),
-                decided: pair.standing.is_decided(),
+                decided: pair.verdict.is_decided(),
                 told: pair.words(asked.plan.unit()),
             })
         };

@@ -77,7 +77,7 @@ impl ChartKind for SlotStack<'_> {
         }
         let parties = JobGroups::of(jobs.iter().map(|jobs| &jobs.all[..]));
         let caption = Caption { description: String::new(), ..canvas.caption.clone() };
-        let what = SlotsDrawing { kind: self.0.kind(), caption, until: None, mark: None };
+        let what = SlotsDrawing { kind: self.0.kind(), caption, until: None };
         Ok(slots_over_time(run, &parties, PromisedSlots::new(), what)?.into())
     }
 }

@@ -1,23 +1,18 @@
 //! Where a policy loses, in words: the jobs that lost most against the best baseline, why, and the
-//! first decision that was another one.
+//! first slot that went to another job.
 //!
 //! The runs of a contest record no more than their numbers need. So the few runs in question are
 //! done again, with all that explanations read.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use tempfile::TempDir;
 
 use crate::conclude::study_runs::StudyRuns;
-use crate::plan::manifest::StudyManifest;
-use crate::plan::runs::Plan;
-use crate::run::store::Store;
-use crate::score::contest::Contest;
-use crate::score::scores::ContestNumbers;
-use mumakil_base::units::tell::span;
-use mumakil_results::explain::ExplainedJob;
-use mumakil_results::first_difference::{FirstDifference, GivenSlot};
-use mumakil_results::tables::{JobRow, ReadError, Results};
+use crate::score::{ScoreError, ScoredContest};
+use mumakil_compare::{ExplainedRun, JobPairs, RunPair};
+use mumakil_results::tables::{JobRow, ReadError};
 use mumakil_run::emulation::{EmulationError, Options, Prepared};
 use mumakil_run::output::RunFolder;
 use mumakil_run::output::results::RunResults;
@@ -34,19 +29,6 @@ struct LostJob {
     /// The index of the seed.
     seed: usize,
     job: u32,
-    name: String,
-    /// Its sojourn under the policy and under the baseline, in milliseconds.
-    sojourns: [u64; 2],
-}
-
-/// The data from which a policy's losses are told.
-pub(crate) struct Losses<'c> {
-    pub(crate) contest: &'c Contest,
-    pub(crate) plan: &'c Plan,
-    pub(crate) sheet: &'c StudyManifest,
-    pub(crate) store: &'c Store,
-    pub(crate) numbers: &'c ContestNumbers<'c>,
-    pub(crate) registry: &'c Registry,
 }
 
 /// The two runs in which a job lost, done again with all tables.
@@ -55,35 +37,39 @@ struct RedoneRuns {
     results: [RunResults; 2],
 }
 
-impl Losses<'_> {
-    /// Tells where a policy loses, in sentences; none if it loses nowhere.
+impl ScoredContest<'_> {
+    /// Tells where a policy loses against the best baseline, in sentences; none if it loses nowhere.
     ///
     /// # Errors
     /// If runs cannot be read, or done again.
-    pub(crate) fn tell(&self, policy: usize) -> Result<Vec<String>, EmulationError> {
+    pub fn feedback(&self, policy: &str, registry: &Registry) -> Result<Vec<String>, ScoreError> {
+        Ok(self.losses(self.contest.policy(policy), registry)?)
+    }
+
+    fn losses(&self, policy: usize, registry: &Registry) -> Result<Vec<String>, EmulationError> {
         let mut redone: BTreeMap<(usize, usize), RedoneRuns> = BTreeMap::new();
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         for lost in self.most(policy)? {
-            let key = (lost.scenario, lost.seed);
             let best = self.numbers.best_baseline(lost.scenario);
-            let is_new = !redone.contains_key(&key);
-            let runs = match redone.entry(key) {
-                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::btree_map::Entry::Vacant(entry) => {
-                    entry.insert(self.redo(lost.scenario, lost.seed, [policy, best])?)
+            let (runs, is_new) = match redone.entry((lost.scenario, lost.seed)) {
+                Entry::Occupied(entry) => (entry.into_mut(), false),
+                Entry::Vacant(entry) => {
+                    (entry.insert(self.redo(&lost, [best, policy], registry)?), true)
                 }
             };
+            let runs = runs.pair([best, policy].map(|policy| self.numbers.label(policy)))?;
             let place = self.place(&lost);
-            let base = self.numbers.label(best);
-            let [own, other] = lost.sojourns.map(|ms| span(ms as f64 / 1e3));
-            let job = format!("job {} (`{}`)", lost.job, lost.name);
-            let why = why(&runs.results[0], lost.job)?;
-            told.push(format!("{place}: {job} took {own}, and {other} under `{base}`{why}"));
-            if is_new && let Some(words) = parting(&runs.results, base)? {
-                told.push(format!("{place}: {words}"));
+            let jobs = runs.jobs();
+            if let Some(job) = jobs.0.iter().find(|pair| pair.rows[1].job == lost.job) {
+                let (name, why) = (job.name(), runs.sentence(job));
+                sentences.push(format!("{place}: job {} (`{name}`) takes {why}", lost.job));
+            }
+            if is_new && let Some(slot) = runs.first_slot()? {
+                let parted = slot.parted(runs.names(), |job| runs.0[0].told.name_of(job));
+                sentences.push(format!("{place}: {}", parted.sentence()));
             }
         }
-        Ok(told)
+        Ok(sentences)
     }
 
     /// Returns the jobs that lost most under a policy, on the public seeds.
@@ -97,24 +83,19 @@ impl Losses<'_> {
             let (Some(own), Some(base)) = (own, base) else { continue };
             let pairs = runs.of(own).zip(runs.of(base)).take(self.contest.public);
             for (seed, (own, base)) in pairs.enumerate() {
-                let (own, base) = (jobs(own)?, jobs(base)?);
+                let (own, base) = (own.all::<JobRow>()?, base.all::<JobRow>()?);
                 let sojourns: Vec<u64> = base.iter().filter_map(|job| job.sojourn_ms).collect();
                 let mean = sojourns.iter().sum::<u64>() as f64 / sojourns.len().max(1) as f64;
-                for (own, base) in own.iter().zip(&base) {
-                    let (Some(took), Some(other)) = (own.sojourn_ms, base.sojourn_ms) else {
-                        continue;
-                    };
-                    if other < took {
-                        all.push(LostJob {
-                            loss: (took - other) as f64 / mean.max(1.0),
-                            scenario,
-                            seed,
-                            job: own.job,
-                            name: own.name.to_string(),
-                            sojourns: [took, other],
-                        });
-                    }
-                }
+                let pairs = JobPairs::of(
+                    [&base, &own]
+                        .map(|jobs| jobs.iter().map(|job| (job, job.sojourn_ms)).collect()),
+                );
+                all.extend(pairs.0.iter().filter(|pair| 0 < pair.by()).map(|pair| LostJob {
+                    loss: pair.by() as f64 / mean.max(1.0),
+                    scenario,
+                    seed,
+                    job: pair.rows[1].job,
+                }));
             }
         }
         // The sort is stable: equal losses stay in the order of scenarios, seeds and jobs.
@@ -123,33 +104,32 @@ impl Losses<'_> {
         Ok(all)
     }
 
-    /// Does the runs of two policies again, with all tables.
+    /// Does the runs of two policies in which a job lost again, with all tables.
     fn redo(
         &self,
-        scenario: usize,
-        seed: usize,
+        lost: &LostJob,
         policies: [usize; 2],
+        registry: &Registry,
     ) -> Result<RedoneRuns, EmulationError> {
         let redo = |policy: usize| -> Result<_, EmulationError> {
-            let cell = self.contest.cell(scenario, policy);
+            let cell = self.contest.cell(lost.scenario, policy);
             let mut runs =
                 self.plan.runs.iter().filter(|run| self.plan.cells[run.cell].values == cell);
-            let run = runs.nth(seed).expect("each cell has a run for each seed");
+            let run = runs.nth(lost.seed).expect("each cell has a run for each seed");
             let mut scenario = self.plan.scenario(run);
             (scenario.record.tasks, scenario.record.decisions) = (true, true);
             let room = TempDir::new().map_err(|source| {
                 mumakil_run::output::OutputError::Write { path: std::env::temp_dir(), source }
             })?;
             let folder = RunFolder::create(&room.path().join("run"), false)?;
-            let prepared = Prepared::new(scenario, self.registry)?;
-            prepared.fill(&folder, self.registry, Options::default())?;
+            let prepared = Prepared::new(scenario, registry)?;
+            prepared.fill(&folder, registry, Options::default())?;
             folder.commit()?;
             let results = RunResults::new(room.path().join("run"));
             Ok((room, results))
         };
-        let [own, base] = policies;
-        let ((own_room, own), (base_room, base)) = (redo(own)?, redo(base)?);
-        Ok(RedoneRuns { _folders: [own_room, base_room], results: [own, base] })
+        let ((one_room, one), (other_room, other)) = (redo(policies[0])?, redo(policies[1])?);
+        Ok(RedoneRuns { _folders: [one_room, other_room], results: [one, other] })
     }
 
     /// Returns the scenario and the seed of a loss in words.
@@ -159,47 +139,12 @@ impl Losses<'_> {
     }
 }
 
-fn jobs(run: &RunResults) -> Result<Vec<JobRow>, ReadError> {
-    let mut jobs = Vec::new();
-    (run as &dyn Results).rows(|row: JobRow| {
-        jobs.push(row);
-        Ok(())
-    })?;
-    // The table is in the order of ends.
-    jobs.sort_by_key(|row| row.job);
-    Ok(jobs)
-}
-
-/// Returns the longest delay of a job and its cause, in words; empty without a delay.
-fn why(run: &RunResults, job: u32) -> Result<String, ReadError> {
-    let told = run.told()?;
-    let Some(place) = told.jobs.iter().position(|one| one.row.job == job) else {
-        return Ok(String::new());
-    };
-    let holders = told.holders();
-    let mut explained = ExplainedJob::of(&told, place, &holders);
-    explained.name_holders(&holders);
-    let longest = explained.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms);
-    Ok(longest.map_or_else(String::new, |sum| {
-        format!("; above all {}", sum.line(&told, explained.sojourn_ms))
-    }))
-}
-
-/// Returns the first slot that two runs gave to different jobs, in words.
-fn parting(runs: &[RunResults; 2], base: &str) -> Result<Option<String>, ReadError> {
-    let Some(found) = FirstDifference::find([&runs[0], &runs[1]])? else { return Ok(None) };
-    let names = jobs(&runs[0])?;
-    let job = |slot: &Option<GivenSlot>| match slot {
-        Some(slot) => {
-            let name = names.iter().find(|row| row.job == slot.job);
-            format!("to job {} (`{}`)", slot.job, name.map_or("", |row| row.name.as_str()))
-        }
-        None => "to no job".to_owned(),
-    };
-    let [own, other] = found.given.each_ref().map(job);
-    let at = span(found.at() as f64 / 1e3);
-    let (kind, number) = (found.kind.word(), found.number);
-    Ok(Some(format!(
-        "the decisions part at {at}: {kind} slot {number} goes {own}, and under `{base}` {other}"
-    )))
+impl RedoneRuns {
+    fn pair(&self, names: [&str; 2]) -> Result<RunPair<'_>, ReadError> {
+        let [one, other] = &self.results;
+        Ok(RunPair([
+            ExplainedRun::new(names[0], one, one.told()?),
+            ExplainedRun::new(names[1], other, other.told()?),
+        ]))
+    }
 }

@@ -1,4 +1,4 @@
-//! The page of a contest: one score, or a ranking of many.
+//! What a contest has found: sections for the terminal, and with charts a page.
 
 use crate::score::scores::{PolicyScore, ScenarioScore, geometric};
 use crate::score::suite::SuiteScenario;
@@ -33,102 +33,89 @@ impl ScoredContest<'_> {
         ]
     }
 
-    /// Returns the page; `feedback` has the sentences about the only policy.
-    pub fn page(&self, feedback: &[String], command: &str) -> HtmlPage {
+    /// Returns the policies and the suite in words.
+    pub fn title(&self) -> String {
+        let what = match &self.scores[..] {
+            [only] => only.title(),
+            all => format!("{} policies", all.len()),
+        };
+        format!("{what} on the suite {}", self.contest.suite.name)
+    }
+
+    /// Returns the sections without charts; `feedback` has the sentences about the only policy.
+    pub fn sections(&self, feedback: &[String]) -> Vec<Section> {
         let ranked = self.ranked();
-        let suite = &self.contest.suite;
-        let many = 1 < ranked.len();
-        let mut short = Vec::new();
-        for score in &ranked {
-            let told = score.reasons().map(|why| format!("{}: {why}", score.policy));
-            let told: Vec<String> = told.collect();
-            if !told.is_empty() {
-                short.push(PageBlock::Warnings(told));
+        let mut short = match &ranked[..] {
+            [only] => vec![
+                PageBlock::Headlines(headlines(only)),
+                PageBlock::Warnings(only.disqualified.clone()),
+                PageBlock::Table(self.scenarios(only)),
+            ],
+            all => {
+                let reasons = all.iter().flat_map(|score| {
+                    score.reasons().map(|why| format!("{}: {why}", score.policy))
+                });
+                vec![PageBlock::Warnings(reasons.collect()), PageBlock::Table(self.ranking())]
             }
-        }
-        if let [only] = ranked[..] {
-            short.push(PageBlock::Headlines(headlines(only)));
-        }
-        short.push(PageBlock::Text(
-            "A ratio below 1 is better than the best baseline of the scenario. The total is the \
-             geometric mean of the ratios, weighted as the suite says."
-                .to_owned(),
-        ));
-        if many {
-            short.push(PageBlock::Table(self.ranking(&ranked)));
-        }
+        };
+        short.retain(|block| !matches!(block, PageBlock::Warnings(all) if all.is_empty()));
         let mut sections = vec![Section::new("In short", short)];
-        if many {
-            sections.push(Section::new(
-                "Mean and tail",
-                vec![PageBlock::Charts(vec![self.mean_against_tail(&ranked)])],
-            ));
-            sections.push(Section::new(
-                "Where each is good",
-                vec![
-                    PageBlock::Charts(vec![self.heat(&ranked)]),
-                    PageBlock::Table(self.winners(&ranked)),
-                ],
-            ));
-        }
-        let marked: Vec<&PolicyScore> = ranked.iter().copied().take(MOST_MARKS).collect();
-        let mut scenarios = vec![PageBlock::Charts(vec![ratios(&marked)])];
-        if let [only] = ranked[..] {
-            scenarios.push(PageBlock::Table(self.scenarios(only)));
-        }
-        sections.push(Section::new("By scenario", scenarios));
         if !feedback.is_empty() {
             let blocks = vec![PageBlock::Sentences(feedback.to_vec())];
             sections.push(Section::new("Where it loses", blocks));
         }
+        sections
+    }
+
+    /// Returns the page.
+    pub fn page(&self, feedback: &[String], command: &str) -> HtmlPage {
+        let ranked = self.ranked();
+        let marked: Vec<&PolicyScore> = ranked.iter().copied().take(MOST_MARKS).collect();
+        let mut charts = vec![ratios(&marked)];
+        if 1 < ranked.len() {
+            charts.extend([self.mean_against_tail(&ranked), self.heat(&ranked)]);
+        }
+        let mut sections = self.sections(feedback);
+        sections[0].blocks.push(PageBlock::Text(
+            "A ratio below 1 is better than the best baseline of the scenario. The total is the \
+             geometric mean of the ratios, weighted as the suite says."
+                .to_owned(),
+        ));
+        sections.insert(1, Section::new("By scenario", vec![PageBlock::Charts(charts)]));
         let blocks = vec![PageBlock::Code(command.to_owned())];
         sections.push(Section::new("How to repeat it", blocks));
-        let what = match &ranked[..] {
-            [only] => only.title(),
-            all => format!("{} policies", all.len()),
-        };
         HtmlPage {
-            title: format!("{what} on the suite {}", suite.name),
-            subtitle: suite.description.clone(),
+            title: self.title(),
+            subtitle: self.contest.suite.description.clone(),
             sections,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
 
-    fn ranking(&self, ranked: &[&PolicyScore]) -> PageTable {
+    /// Returns the policies with their ratios, the best first.
+    pub fn ranking(&self) -> PageTable {
+        let ranked = self.ranked();
         let held_back = ranked.iter().any(|score| score.held_back.is_some());
-        let mut columns = vec![
-            PageColumn::number("Place", None),
-            PageColumn::text("Policy"),
-            PageColumn::number("Total", None),
-            PageColumn::number("Mean sojourn", None),
-            PageColumn::number("95th percentile", None),
-        ];
-        if held_back {
-            columns.push(PageColumn::number("Held back", None));
-        }
-        let row = |(place, score): (usize, &&PolicyScore)| {
-            let [mean, tail] = self.mean_and_tail(score);
-            let place = match score.verdict() {
-                Verdict::Scored => PageCell::number(place as f64 + 1.0, (place + 1).to_string()),
+        let scenarios = self.contest.suite.scenarios.iter().map(|one| &*one.label);
+        let numbers = ["total"].into_iter().chain(held_back.then_some("held back"));
+        let numbers = numbers.chain(["mean", "tail"]).chain(scenarios);
+        let columns = numbers.map(|title| PageColumn::number(title, None));
+        let row = |score: &&PolicyScore| {
+            let ratio = |ratio| PageCell::maybe(ratio, shown);
+            let total = match score.verdict() {
+                Verdict::Scored => ratio(score.total),
                 other => PageCell::text(other.words()),
             };
-            let mut row = vec![
-                place,
-                PageCell::text(score.title()),
-                PageCell::maybe(score.total, shown),
-                PageCell::maybe(mean, shown),
-                PageCell::maybe(tail, shown),
-            ];
-            if held_back {
-                row.push(PageCell::maybe(score.held_back, shown));
-            }
+            let mut row = vec![PageCell::text(score.title()), total];
+            row.extend(held_back.then(|| ratio(score.held_back)));
+            row.extend(self.mean_and_tail(score).map(ratio));
+            row.extend(score.scenarios.iter().map(|one| ratio(one.ratio)));
             row
         };
         PageTable {
-            caption: "The ranking: ratios to the best baseline of each scenario".to_owned(),
-            columns,
-            rows: ranked.iter().enumerate().map(row).collect(),
+            caption: "Ratios to the best baseline of each scenario".to_owned(),
+            columns: [PageColumn::text("policy")].into_iter().chain(columns).collect(),
+            rows: ranked.iter().map(row).collect(),
         }
     }
 
@@ -175,31 +162,6 @@ impl ScoredContest<'_> {
         .draw()
     }
 
-    fn winners(&self, ranked: &[&PolicyScore]) -> PageTable {
-        let row = |(number, scenario): (usize, &SuiteScenario)| {
-            let sound = ranked.iter().filter(|score| score.verdict() == Verdict::Scored);
-            let ratios = sound.filter_map(|score| Some((score, score.scenarios[number].ratio?)));
-            let best = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
-            let name = best.map_or("–", |(score, _)| &score.policy);
-            vec![
-                PageCell::text(scenario.label.clone()),
-                PageCell::text(scenario.goal.words()),
-                PageCell::text(name),
-                PageCell::maybe(best.map(|(_, ratio)| ratio), shown),
-            ]
-        };
-        PageTable {
-            caption: "The best policy of each scenario".to_owned(),
-            columns: vec![
-                PageColumn::text("Scenario"),
-                PageColumn::text("Number"),
-                PageColumn::text("Best policy"),
-                PageColumn::number("Ratio", None),
-            ],
-            rows: self.contest.suite.scenarios.iter().enumerate().map(row).collect(),
-        }
-    }
-
     fn scenarios(&self, score: &PolicyScore) -> PageTable {
         let suite = &self.contest.suite;
         let row = |(one, scenario): (&ScenarioScore, &SuiteScenario)| {
@@ -221,16 +183,16 @@ impl ScoredContest<'_> {
             row
         };
         let mut columns = vec![
-            PageColumn::text("Scenario"),
-            PageColumn::text("Number"),
-            PageColumn::text("Best baseline"),
-            PageColumn::number("Ratio to it", None),
+            PageColumn::text("scenario"),
+            PageColumn::text("number"),
+            PageColumn::text("best baseline"),
+            PageColumn::number("ratio to it", None),
             PageColumn::text("95 % interval"),
-            PageColumn::text("Bound"),
-            PageColumn::number("Ratio to it", None),
+            PageColumn::text("bound"),
+            PageColumn::number("ratio to it", None),
         ];
         if score.held_back.is_some() {
-            columns.push(PageColumn::number("Held back", None));
+            columns.push(PageColumn::number("held back", None));
         }
         PageTable {
             caption: "The scenarios".to_owned(),
@@ -254,7 +216,12 @@ fn headlines(score: &PolicyScore) -> Vec<Headline> {
         value: value.map_or_else(|| "–".to_owned(), shown),
         note,
     };
-    let mut all = vec![headline("total", score.total, "below 1 is better".to_owned())];
+    let note = match score.total {
+        Some(_) => "below 1 is better",
+        None if !score.disqualified.is_empty() => "out of the contest",
+        None => "a scenario has no ratio",
+    };
+    let mut all = vec![headline("total", score.total, note.to_owned())];
     if let Some(held_back) = score.held_back {
         let note = score.over_fitting().unwrap_or_default();
         all.push(headline("held back", Some(held_back), note));

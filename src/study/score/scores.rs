@@ -115,13 +115,18 @@ fn title(policy: &str, knows_true_sizes: bool) -> String {
 /// The numbers of a contest.
 pub(crate) struct ContestNumbers<'c> {
     contest: &'c Contest,
-    /// For each scenario and policy, by index, the numbers seed by seed: of the goal, of the mean
-    /// and of the tail. `None` if a run of the cell is missing.
-    cells: BTreeMap<(usize, usize), [Vec<Option<f64>>; 3]>,
-    /// For each scenario and policy, seed by seed, the ends of the jobs that did not succeed.
-    lost: BTreeMap<(usize, usize), Vec<LostJobs>>,
+    /// For each scenario and policy, by index, the numbers and the lost jobs; none if a run of the
+    /// cell is missing.
+    cells: BTreeMap<(usize, usize), ContestCell>,
     /// For each policy, whether it uses the true sizes of jobs.
     oracles: Vec<bool>,
+}
+
+/// A policy in a scenario, seed by seed.
+struct ContestCell {
+    /// The numbers of the goal, of the mean and of the tail.
+    numbers: [Vec<Option<f64>>; 3],
+    lost: Vec<LostJobs>,
 }
 
 /// The ends of the jobs that did not succeed in a run, by the numbers of the jobs.
@@ -141,20 +146,19 @@ impl<'c> ContestNumbers<'c> {
         let goals = contest.suite.scenarios.iter();
         let goals = goals.map(|one| planned_metric(&one.goal.text, &space));
         let goals = goals.collect::<Result<Vec<_>, _>>()?;
-        let (mut cells, mut lost) = (BTreeMap::new(), BTreeMap::new());
+        let mut cells = BTreeMap::new();
         for (scenario, goal) in goals.iter().enumerate() {
             for policy in 0..contest.axis(POLICIES).values.len() {
                 let cell = contest.cell(scenario, policy);
                 let Some(place) = runs.whole(&cell) else { continue };
                 runs.check(place)?;
                 let measure = |plan: &ExprPlan| plan.measure(&runs, &cell);
-                cells
-                    .insert((scenario, policy), [measure(goal)?, measure(&mean)?, measure(&tail)?]);
-                let of_runs = runs.of(place).map(lost_jobs);
-                lost.insert((scenario, policy), of_runs.collect::<Result<_, _>>()?);
+                let numbers = [measure(goal)?, measure(&mean)?, measure(&tail)?];
+                let lost = runs.of(place).map(lost_jobs).collect::<Result<_, _>>()?;
+                cells.insert((scenario, policy), ContestCell { numbers, lost });
             }
         }
-        Ok(Self { contest, cells, lost, oracles })
+        Ok(Self { contest, cells, oracles })
     }
 
     /// Returns the index of the baseline that is best in a scenario, on the public seeds: the best of
@@ -167,13 +171,17 @@ impl<'c> ContestNumbers<'c> {
             self.ratio(scenario, *policy, first, false).map_or(f64::INFINITY, |it| it.estimate.mean)
         };
         let lost = |policy: &usize| {
-            let runs = self.lost.get(&(scenario, *policy)).map_or(&[][..], Vec::as_slice);
-            runs.iter().take(self.contest.public).map(BTreeMap::len).sum::<usize>()
+            let runs = self.lost(scenario, *policy).iter();
+            runs.take(self.contest.public).map(BTreeMap::len).sum::<usize>()
         };
         let best = baselines.min_by(|a, b| {
             lost(a).cmp(&lost(b)).then(against_first(a).total_cmp(&against_first(b)))
         });
         best.unwrap_or(first)
+    }
+
+    fn lost(&self, scenario: usize, policy: usize) -> &[LostJobs] {
+        self.cells.get(&(scenario, policy)).map_or(&[], |cell| &cell.lost)
     }
 
     /// Returns the ends of a policy's jobs that end better under another policy, each with how many
@@ -182,8 +190,8 @@ impl<'c> ContestNumbers<'c> {
     /// A number is of the jobs that succeeded. So a policy that lets jobs go would be better by the
     /// numbers of the others, and has none.
     fn let_go(&self, scenario: usize, policy: usize, other: usize) -> Vec<(JobEnd, u64)> {
-        let lost = |policy: usize| self.lost.get(&(scenario, policy)).into_iter().flatten();
-        let worse = lost(policy).zip(lost(other)).flat_map(|(own, others)| {
+        let both = self.lost(scenario, policy).iter().zip(self.lost(scenario, other));
+        let worse = both.flat_map(|(own, others)| {
             let end = |job: &u32| others.get(job).copied().unwrap_or(JobEnd::Succeeded);
             own.iter().filter(move |(job, own)| loss(end(job)) < loss(**own)).map(|(_, own)| *own)
         });
@@ -218,8 +226,8 @@ impl<'c> ContestNumbers<'c> {
         held_back: bool,
         is_more: bool,
     ) -> Option<PairedRatio> {
-        let numbers = policies.map(|policy| self.cells.get(&(scenario, policy)));
-        let [one, other] = [&numbers[0]?[number], &numbers[1]?[number]];
+        let cells = policies.map(|policy| self.cells.get(&(scenario, policy)));
+        let [one, other] = [&cells[0]?.numbers[number], &cells[1]?.numbers[number]];
         if !self.let_go(scenario, policies[0], policies[1]).is_empty() {
             return None;
         }

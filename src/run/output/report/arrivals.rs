@@ -119,7 +119,6 @@ fn in_cluster(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing
         capacity: None,
         waiting: Some(ChartAxis::linear("Jobs that wait for their first slot", AxisUnit::Count)),
         until,
-        mark: None,
     }
     .draw()
 }

@@ -114,7 +114,6 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         capacity: None,
         waiting: None,
         until,
-        mark: None,
     };
     Ok(charted([stack.draw()]))
 }

@@ -7,7 +7,7 @@ use mumakil_results::tables::RunJobs;
 /// The size groups of jobs: the most maps of a job in the group, and the group's name.
 // Powers of ten, chosen because the job sizes of the Delay Scheduling paper (1 to 4,800 maps) fall
 // into all groups.
-pub const SIZES: [(u32, &str); 5] = [
+pub(super) const SIZES: [(u32, &str); 5] = [
     (1, "1 map"),
     (10, "2–10"),
     (100, "11–100"),
@@ -17,7 +17,7 @@ pub const SIZES: [(u32, &str); 5] = [
 
 /// Returns for each of the [`SIZES`] the shares of maps that succeeded on a node with their input,
 /// in a rack with their input, and elsewhere; `None` if no map of the group had input.
-pub fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
+fn locality_by_size(jobs: &RunJobs) -> [Option<[f64; 3]>; SIZES.len()] {
     let mut sums = [[0.0; 3]; SIZES.len()];
     for job in jobs.counted() {
         // The last group has no upper limit, so every job falls into a group.

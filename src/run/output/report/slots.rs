@@ -53,8 +53,6 @@ pub struct SlotsDrawing {
     pub caption: Caption,
     /// The end of the time axis in seconds; `None` for the end of the run.
     pub until: Option<f64>,
-    /// An instant to be marked, in seconds, and its label.
-    pub mark: Option<(f64, String)>,
 }
 
 pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
@@ -171,7 +169,6 @@ impl SlotsOverTime<'_> {
             capacity: None,
             waiting: None,
             until: self.until,
-            mark: None,
         };
         (!chart.layers.is_empty()).then(|| chart.draw())
     }
@@ -241,7 +238,6 @@ impl SlotsOverTime<'_> {
                 AxisUnit::Count,
             )),
             until: self.until,
-            mark: None,
         }
     }
 }
@@ -254,7 +250,7 @@ pub fn slots_over_time(
     results: &dyn Results,
     parties: &JobGroups,
     promised: PromisedSlots,
-    SlotsDrawing { kind, caption, until, mark }: SlotsDrawing,
+    SlotsDrawing { kind, caption, until }: SlotsDrawing,
 ) -> Result<Drawing, ReadError> {
     let number = |name: &str| Ok(results.number(name)?.unwrap_or_default());
     let jobs = RunJobs::read(results)?;
@@ -263,7 +259,7 @@ pub fn slots_over_time(
     let until = until.unwrap_or(number("virtual_s")?);
     let slots = SlotsOverTime { jobs: &jobs, parties, capacity, promised, until };
     let levels = slots.levels(results)?;
-    Ok(Stack { mark, ..slots.stack(kind, &levels[kind], caption) }.draw())
+    Ok(slots.stack(kind, &levels[kind], caption).draw())
 }
 
 impl SlotLevel {

@@ -1,4 +1,4 @@
-//! Two compared values side by side, paired by seed: their ratio, and whether they differ.
+//! Two sides, paired by seed: their ratio, and whether they differ.
 //!
 //! ```text
 //! mean(sojourn), 20 nodes     seed 1   seed 2   seed 3
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use mumakil_base::statistics::{
     Band, Estimate, LEVEL, MOST_PAIRS, PairedRatio, differences, holm, interval, logarithms,
-    outliers,
+    outliers, quantile,
 };
 use mumakil_base::units::tell::{count, counted, significant};
 use mumakil_results::expect::Unit;
@@ -42,7 +42,7 @@ impl RatioVerdict {
     }
 
     /// Returns the word for the verdict in files.
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Less => "less",
             Self::More => "more",
@@ -53,30 +53,52 @@ impl RatioVerdict {
     }
 }
 
-/// Two values of the compared axis, with their difference, ratio and verdict.
-#[derive(Debug)]
-pub(crate) struct Pair {
-    /// The indices of the base and of the other value.
-    pub(crate) places: (usize, usize),
+/// Two sides with their difference, ratio and verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pair {
+    /// The indices of the base and of the other side.
+    #[serde(skip)]
+    pub places: (usize, usize),
     /// The number of seeds, and the number of seeds with which both sides have a number.
+    #[serde(skip)]
     seeds: (usize, usize),
-    pub(crate) difference: Option<Estimate>,
-    pub(crate) ratio: Option<Estimate>,
-    pub(crate) p: Option<f64>,
-    pub(crate) standing: RatioVerdict,
-    /// The number of further seeds that would decide the verdict; `None` if the verdict is decided
-    /// or unknown, or if too many seeds would be needed.
-    pub(crate) more: Option<usize>,
+    /// The mean of the differences by seed: the number of the other side minus that of the base.
+    pub difference: Option<Estimate>,
+    /// The geometric mean of the ratios by seed: the number of the other side divided by that of the
+    /// base.
+    pub ratio: Option<Estimate>,
+    /// The p value, corrected for all pairs of the family: the probability of a ratio at least this
+    /// far from one if the two sides do not differ.
+    pub p: Option<f64>,
+    /// The verdict on the ratio.
+    pub verdict: RatioVerdict,
+    /// The number of further seeds that would probably decide the verdict; `None` if the verdict is
+    /// decided or unknown, or if too many seeds would be needed.
+    pub more_seeds: Option<usize>,
     /// The number of pairs in its family that have a p value.
+    #[serde(skip)]
     family: usize,
-    /// The indices of outlying seeds, with their ratios and their distances from the median.
-    pub(crate) outliers: Vec<(usize, f64, f64)>,
-    pub(crate) median: f64,
+    /// The seeds whose ratios are far from those of the others.
+    #[serde(skip)]
+    pub outliers: Vec<OutlyingRatio>,
 }
 
-/// Returns the pairs of a family with their ratios and verdicts. `numbers` returns `None` for a
-/// value whose cell the study leaves out.
-pub(crate) fn family<'n>(
+/// A ratio that is far from those of the other seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutlyingRatio {
+    /// The index of the seed.
+    pub seed: usize,
+    /// The ratio.
+    pub ratio: f64,
+    /// The median of all ratios.
+    pub median: f64,
+    /// Its distance from the median in robust standard deviations; infinite if most ratios are equal.
+    pub distance: f64,
+}
+
+/// Returns the pairs of a family with their ratios and verdicts. `numbers` returns the numbers of a
+/// side, seed by seed; `None` if there is no such side.
+pub fn family<'n>(
     pairs: &[(usize, usize)],
     numbers: impl Fn(usize) -> Option<&'n [Option<f64>]>,
 ) -> Vec<Pair> {
@@ -88,24 +110,28 @@ pub(crate) fn family<'n>(
         let ratio = PairedRatio::of(&left, &right);
         // Use logarithms: the ratios 2 and 1/2 are then equally far from 1.
         let logarithms = logarithms(&left, &right).filter(|_| ratio.is_some()).unwrap_or_default();
-        let far = outliers(&logarithms).into_iter();
-        let far = far.map(|far| (seeds[far.place], logarithms[far.place].exp(), far.distance));
+        let median = quantile(&logarithms, 0.5).map_or(f64::NAN, f64::exp);
+        let outlying = outliers(&logarithms).into_iter().map(|far| OutlyingRatio {
+            seed: seeds[far.place],
+            ratio: logarithms[far.place].exp(),
+            median,
+            distance: far.distance,
+        });
         made.push(Pair {
             places,
             seeds: (base.len(), left.len()),
             difference: interval(&differences(&left, &right)),
             ratio: ratio.map(|ratio| ratio.estimate),
             p: None,
-            standing: match &ratio {
+            verdict: match &ratio {
                 Some(_) => RatioVerdict::Undecided,
                 // Two zeros have no ratio, and yet they are equal.
                 None if !left.is_empty() && left == right => RatioVerdict::Same,
                 None => RatioVerdict::Unknown,
             },
-            more: None,
+            more_seeds: None,
             family: 0,
-            outliers: far.collect(),
-            median: mumakil_base::statistics::quantile(&logarithms, 0.5).map_or(f64::NAN, f64::exp),
+            outliers: outlying.collect(),
         });
         ratios.push(ratio);
     }
@@ -131,19 +157,19 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
         let pair = &mut pairs[*place];
         pair.p = Some(step.p);
         pair.family = tested.len();
-        pair.standing = match ratio.estimate.mean {
+        pair.verdict = match ratio.estimate.mean {
             // Test this before the p value, which says nothing if all ratios are one.
             _ if ratio.is_same() => RatioVerdict::Same,
             _ if LEVEL < step.p => RatioVerdict::Undecided,
             mean if mean < 1.0 => RatioVerdict::Less,
             _ => RatioVerdict::More,
         };
-        if pair.standing == RatioVerdict::Undecided {
+        if pair.verdict == RatioVerdict::Undecided {
             let own = ratio.pairs_to_decide(step.level);
             needed = needed.zip(own).map(|(before, own): (usize, usize)| before.max(own));
             let n = ratio.estimate.n;
             // The pair is undecided: at least one more seed is needed, whatever the estimate says.
-            pair.more = needed.map(|needed| needed.saturating_sub(n).max(1));
+            pair.more_seeds = needed.map(|needed| needed.saturating_sub(n).max(1));
         }
     }
 }
@@ -157,30 +183,30 @@ fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>,
 
 impl Pair {
     /// Returns the result in words; `unit` is the unit of the compared numbers.
-    pub(crate) fn words(&self, unit: Unit) -> String {
+    pub fn words(&self, unit: Unit) -> String {
         let (seeds, n) = self.seeds;
         let some = (n < seeds).then(|| format!("{n} of {}", counted(seeds as u64, "seed")));
-        match (self.standing, some) {
+        match (self.verdict, some) {
             (RatioVerdict::Same, None) => {
                 format!("the same with all of {}", counted(n as u64, "seed"))
             }
             (RatioVerdict::Same, Some(some)) => format!("the same with {some}"),
-            (_, None) => self.told(unit),
-            (_, Some(some)) => format!("{}, with {some}", self.told(unit)),
+            (_, None) => self.differing(unit),
+            (_, Some(some)) => format!("{}, with {some}", self.differing(unit)),
         }
     }
 
     /// Returns the result in words, for any verdict but `Same`.
-    fn told(&self, unit: Unit) -> String {
+    fn differing(&self, unit: Unit) -> String {
         let Some(Estimate { mean, band, .. }) = self.ratio else {
             return "no ratio, for not all numbers are there and above zero".to_owned();
         };
         // One seed has no spread, and so it has no interval.
         let Some(Band { low, high }) = band else {
-            let [mean] = shown([mean]);
+            let [mean] = shown_ratios([mean]);
             return format!("{mean} times with one seed, undecided; more would tell (sweep.seeds)");
         };
-        let [times, low_told, high_told] = shown([mean, low, high]);
+        let [times, low_told, high_told] = shown_ratios([mean, low, high]);
         let undecided = || match self.family {
             // The interval alone would decide; only the correction for the family makes the pair
             // undecided.
@@ -189,12 +215,12 @@ impl Pair {
             }
             _ => "undecided".to_owned(),
         };
-        match self.standing {
+        match self.verdict {
             RatioVerdict::Less | RatioVerdict::More => {
                 format!("{} ({times} times, {low_told} to {high_told})", by(mean, unit))
             }
             RatioVerdict::Undecided | RatioVerdict::Unknown | RatioVerdict::Same => {
-                let more = match self.more {
+                let more = match self.more_seeds {
                     Some(more) => {
                         format!("about {} more would decide", counted(more as u64, "seed"))
                     }
@@ -224,7 +250,7 @@ fn by(ratio: f64, unit: Unit) -> String {
 /// Prints ratios that stand together, with enough decimals to show how far apart they are. If all
 /// ratios are below one, or all above, they also get enough decimals to differ from one. A small
 /// ratio has two significant digits beside large ones: no ratio but zero is printed as zero.
-pub(crate) fn shown<const N: usize>(ratios: [f64; N]) -> [String; N] {
+pub fn shown_ratios<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let ends = |worst: fn(f64, f64) -> f64| ratios.into_iter().reduce(worst).unwrap_or(1.0);
     let (low, high) = (ends(f64::min), ends(f64::max));
     // A single ratio has no width: use two decimals.
@@ -257,10 +283,13 @@ mod tests {
 
     /// Returns the pairs of some values: against the first value, or each with each.
     fn pairs(all: bool, numbers: &[&[f64]]) -> Vec<Pair> {
-        let against = if all { crate::ComparedWith::All } else { crate::ComparedWith::default() };
+        let sides = 0..numbers.len();
+        let with = |base| sides.clone().skip(base + 1).map(move |other| (base, other));
+        let compared: Vec<_> =
+            if all { sides.clone().flat_map(with).collect() } else { with(0).collect() };
         let numbers: Vec<Vec<Option<f64>>> =
             numbers.iter().map(|numbers| numbers.iter().copied().map(Some).collect()).collect();
-        family(&against.pairs(numbers.len()), |value| Some(&numbers[value][..]))
+        family(&compared, |value| Some(&numbers[value][..]))
     }
 
     fn words(base: &[f64], other: &[f64], unit: Unit) -> String {
@@ -326,13 +355,13 @@ mod tests {
     fn what_one_pair_decides_many_need_not() {
         // Alone, t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
-        assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].standing, RatioVerdict::More);
+        assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].verdict, RatioVerdict::More);
         // In a family with two pairs of larger p, Holm's method multiplies this p by three: 0.0914.
         let vague = numbers(&[0.3, -0.3, 0.1, -0.2]);
         let vaguer = numbers(&[0.5, -0.5, 0.1, -0.2]);
         let three = pairs(false, &[&[1.0; 4], &vague, &near, &vaguer]);
         let near = &three[1];
-        assert_eq!(near.standing, RatioVerdict::Undecided);
+        assert_eq!(near.verdict, RatioVerdict::Undecided);
         assert!((near.p.unwrap() - 0.0914).abs() < 1e-4, "{:?}", near.p);
         let told = near.words(Unit::TIME);
         assert!(
@@ -340,7 +369,9 @@ mod tests {
         );
         // The pairs tested after `near` cannot be decided with fewer seeds than `near`.
         assert!(
-            three.iter().all(|pair| pair.more.is_none() || near.more <= pair.more),
+            three
+                .iter()
+                .all(|pair| pair.more_seeds.is_none() || near.more_seeds <= pair.more_seeds),
             "{three:?}"
         );
     }
@@ -351,7 +382,7 @@ mod tests {
         let near = [0.04, 0.08, 0.12, 0.16];
         let far = |by: f64| numbers(&near.map(|value| by + value / 10.0));
         let three = pairs(false, &[&[1.0; 4], &far(1.0), &numbers(&near), &far(2.0)]);
-        assert!(three.iter().all(|pair| pair.standing == RatioVerdict::More), "{three:?}");
+        assert!(three.iter().all(|pair| pair.verdict == RatioVerdict::More), "{three:?}");
         assert!((three[1].p.unwrap() - 0.0305).abs() < 1e-4, "{:?}", three[1].p);
     }
 
@@ -372,20 +403,20 @@ mod tests {
         other[4] = Some(9.0);
         let pair = &family(&[(0, 1)], |value| Some(if value == 0 { &base[..] } else { &other }))[0];
         assert_eq!(pair.outliers.len(), 1);
-        let (place, ratio, distance) = pair.outliers[0];
-        assert!((place, distance) == (4, f64::INFINITY) && (ratio - 9.0).abs() < 1e-9);
+        let OutlyingRatio { seed, ratio, distance, .. } = pair.outliers[0];
+        assert!((seed, distance) == (4, f64::INFINITY) && (ratio - 9.0).abs() < 1e-9);
     }
 
     #[test]
     fn ratios_show_how_far_they_are_apart_and_that_they_are_not_one() {
-        assert_eq!(shown([0.93, 0.87, 1.01]), ["0.93", "0.87", "1.01"]);
-        assert_eq!(shown([0.998, 0.9971, 0.9989]), ["0.9980", "0.9971", "0.9989"]);
-        assert_eq!(shown([1.05, 1.001, 1.2]), ["1.050", "1.001", "1.200"]);
-        assert_eq!(shown([250.0, 200.0, 312.0]), ["250", "200", "312"]);
-        assert_eq!(shown([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
-        assert_eq!(shown([2.0, 0.0, f64::INFINITY]), ["2.0", "0", "∞"]);
-        assert_eq!(shown([3.256, 0.174, 60.9]), ["3.3", "0.17", "61"]);
-        assert_eq!(shown([1.0, 0.0021, 480.0]), ["1.0", "0.0021", "480"]);
+        assert_eq!(shown_ratios([0.93, 0.87, 1.01]), ["0.93", "0.87", "1.01"]);
+        assert_eq!(shown_ratios([0.998, 0.9971, 0.9989]), ["0.9980", "0.9971", "0.9989"]);
+        assert_eq!(shown_ratios([1.05, 1.001, 1.2]), ["1.050", "1.001", "1.200"]);
+        assert_eq!(shown_ratios([250.0, 200.0, 312.0]), ["250", "200", "312"]);
+        assert_eq!(shown_ratios([1.0, 1.0, 1.0]), ["1.00", "1.00", "1.00"]);
+        assert_eq!(shown_ratios([2.0, 0.0, f64::INFINITY]), ["2.0", "0", "∞"]);
+        assert_eq!(shown_ratios([3.256, 0.174, 60.9]), ["3.3", "0.17", "61"]);
+        assert_eq!(shown_ratios([1.0, 0.0021, 480.0]), ["1.0", "0.0021", "480"]);
         assert_eq!(by(f64::INFINITY, Unit::PLAIN), "is 10¹⁰⁰ times as much");
     }
 }

@@ -7,45 +7,31 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{GivenSlot, Slots, slots};
-use crate::tables::{JobRow, ReadError, Results};
+use crate::first_slot::{GivenSlot, Slots, slots};
 use mumakil_core::mapred::SlotKind;
+use mumakil_results::tables::{JobRow, ReadError, Results};
 
 /// The first difference between two runs of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobDifference {
+pub(crate) struct JobDifference {
     /// The kind of slot.
-    pub kind: SlotKind,
+    pub(crate) kind: SlotKind,
     /// The index of the run in which the slot comes later, or the task runs longer.
-    pub later: usize,
-    /// The form of the difference.
-    pub form: DifferenceForm,
+    pub(crate) later: usize,
+    /// The number of the slot among those of its kind that the job gets, from 1; `None` if a task
+    /// gets its slot in time, but runs longer.
+    pub(crate) number: Option<usize>,
     /// The attempt that gets the slot in each run; `None` if the job never gets it there.
-    pub given: [Option<GivenSlot>; 2],
-}
-
-/// The form of a difference between two runs of one job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DifferenceForm {
-    /// A slot comes later.
-    LaterSlot {
-        /// The number of the slot among those of its kind that the job gets, from 1.
-        number: usize,
-        /// The first slot that another job gets, in the run in which the job's own slot comes
-        /// later, from the time at which it comes in the other run.
-        instead: Option<GivenSlot>,
-    },
-    /// A task gets its slot in time, but runs longer.
-    LongerTask,
+    pub(crate) given: [Option<GivenSlot>; 2],
+    /// The first slot that another job gets, in the run in which the job's own slot comes later,
+    /// from the time at which it comes in the other run.
+    pub(crate) instead: Option<GivenSlot>,
 }
 
 impl JobDifference {
     /// Finds the first difference of more than `little` milliseconds between two runs of a job, given
     /// by its rows; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the attempts of the runs cannot be read.
-    pub fn find(
+    pub(crate) fn find(
         [one, other]: [&dyn Results; 2],
         jobs: [&JobRow; 2],
         little: u64,
@@ -55,18 +41,30 @@ impl JobDifference {
     }
 
     fn of(runs: [&Slots; 2], jobs: [&JobRow; 2], little: u64) -> Option<Self> {
-        let later = |kind| later_slot(kind, [0, 1].map(|run| &*runs[run][kind]), jobs, little);
+        let of_kind = |kind| [0, 1].map(|run: usize| &*runs[run][kind]);
+        let later = SlotKind::BOTH
+            .into_iter()
+            .filter_map(|kind| later_slot(kind, of_kind(kind), jobs, little));
         // Of both kinds take the slot that comes first: the other may follow from it.
-        let slots = SlotKind::BOTH.into_iter().filter_map(later);
-        let slot = slots.min_by_key(|found| {
+        let slot = later.min_by_key(|found| {
             let at = |run: usize| {
                 Some(found.given[run].as_ref()?.at.saturating_sub(jobs[run].submit_ms))
             };
             [0, 1].into_iter().filter_map(at).min()
         });
-        let longer = |kind| longer_task(kind, [0, 1].map(|run| &*runs[run][kind]), jobs, little);
         // Reduces wait for the outputs of maps, so look at maps first.
-        slot.or_else(|| SlotKind::BOTH.into_iter().find_map(longer))
+        let mut kinds = SlotKind::BOTH.into_iter();
+        slot.or_else(|| kinds.find_map(|kind| longer_task(kind, of_kind(kind), jobs, little)))
+    }
+
+    /// Returns the milliseconds from the job's arrival to the slot, or those for which the task ran;
+    /// `None` if the job never got the slot.
+    pub(crate) fn length(&self, run: usize, job: &JobRow) -> Option<u64> {
+        let slot = self.given[run].as_ref()?;
+        match self.number {
+            Some(_) => Some(slot.at.saturating_sub(job.submit_ms)),
+            None => slot.length(),
+        }
     }
 }
 
@@ -84,29 +82,29 @@ fn later_slot(
     little: u64,
 ) -> Option<JobDifference> {
     let own = [0, 1].map(|run| of_job(given[run], jobs[run]));
-    let since = |run: usize, number: usize| {
-        let slot: Option<&&GivenSlot> = own[run].get(number);
-        slot.map_or(u64::MAX, |slot| slot.at.saturating_sub(jobs[run].submit_ms))
+    let since = |number: usize| {
+        [0, 1].map(|run| {
+            let slot: Option<&&GivenSlot> = own[run].get(number);
+            slot.map_or(u64::MAX, |slot| slot.at.saturating_sub(jobs[run].submit_ms))
+        })
     };
-    let both = |number| [since(0, number), since(1, number)];
     let most = own[0].len().max(own[1].len());
     let number = (0..most).find(|number| {
-        let [one, other] = both(*number);
+        let [one, other] = since(*number);
         little < one.abs_diff(other)
     })?;
-    let [one, other] = both(number);
+    let [one, other] = since(number);
     let later = usize::from(one < other);
-    let (from, to) = (one.min(other), one.max(other));
     let submit = jobs[later].submit_ms;
-    let (from, to) = (from + submit, to.saturating_add(submit));
-    let instead = given[later]
-        .iter()
-        .find(|slot| (from..to).contains(&slot.at) && slot.job != jobs[later].job);
+    let wait = one.min(other) + submit..one.max(other).saturating_add(submit);
+    let instead =
+        given[later].iter().find(|slot| wait.contains(&slot.at) && slot.job != jobs[later].job);
     Some(JobDifference {
         kind,
         later,
-        form: DifferenceForm::LaterSlot { number: number + 1, instead: instead.cloned() },
+        number: Some(number + 1),
         given: [0, 1].map(|run| own[run].get(number).map(|slot| (*slot).clone())),
+        instead: instead.cloned(),
     })
 }
 
@@ -124,16 +122,16 @@ fn longer_task(
         let twin = *other.get(&slot.task)?;
         Some((slot, twin, slot.length()?, twin.length()?))
     });
-    let differs = |(.., a, b): &(&GivenSlot, &GivenSlot, u64, u64)| little < a.abs_diff(*b);
     // The job is done when the last task ends, so the task that makes most of the difference says
     // more than the first.
-    let (one, other, a, b) =
-        twins.filter(differs).min_by_key(|(.., a, b)| Reverse(a.abs_diff(*b)))?;
+    let differing = twins.filter(|(.., a, b)| little < a.abs_diff(*b));
+    let (one, other, a, b) = differing.min_by_key(|(.., a, b)| Reverse(a.abs_diff(*b)))?;
     Some(JobDifference {
         kind,
         later: usize::from(a < b),
-        form: DifferenceForm::LongerTask,
+        number: None,
         given: [Some(one.clone()), Some(other.clone())],
+        instead: None,
     })
 }
 
@@ -161,9 +159,8 @@ mod tests {
             maps([map(1, 0, 105, 50), map(0, 7, 111, 90), map(0, 8, 113, 9), map(1, 1, 150, 50)]);
         let other = maps([map(1, 1, 210, 50), map(1, 0, 212, 50), map(0, 7, 213, 90)]);
         let found = found(&one, &other).unwrap();
-        assert_eq!((found.kind, found.later), (SlotKind::Map, 0));
-        let instead = Some(map(0, 8, 113, 9));
-        assert_eq!(found.form, DifferenceForm::LaterSlot { number: 2, instead });
+        assert_eq!((found.kind, found.later, found.number), (SlotKind::Map, 0, Some(2)));
+        assert_eq!(found.instead, Some(map(0, 8, 113, 9)));
         assert_eq!(found.given, [Some(map(1, 1, 150, 50)), Some(map(1, 0, 212, 50))]);
     }
 
@@ -178,7 +175,7 @@ mod tests {
         let one = maps([map(1, 0, 105, 50), map(1, 1, 106, 50)]);
         let other = maps([map(1, 1, 205, 99), map(1, 0, 206, 70)]);
         let found = found(&one, &other).unwrap();
-        assert_eq!((found.later, found.form), (1, DifferenceForm::LongerTask));
+        assert_eq!((found.later, found.number), (1, None));
         assert_eq!(found.given, [Some(map(1, 1, 106, 50)), Some(map(1, 1, 205, 99))]);
     }
 
