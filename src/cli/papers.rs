@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{ContentArrangement, Table, presets};
-
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::StudyBar;
 use super::study::sabotage::{self, SabotageTally};
 use super::study::{AtWork, PaceOptions, StudySession};
-use super::table::cells;
+use super::table::{lines_of_table, markdown};
 use super::{terminal, verdicts};
 use crate::files::REPORT;
 use crate::nearest::nearest;
-use crate::page::Judgement;
+use crate::page::{Judgement, PageCell, PageColumn};
 use crate::scenario::Registry;
 use crate::study::papers::{
     self, ExperimentFile, FileOutcome, LIST, ListedExperiment, RepeatedExperiment, VerdictRow,
@@ -107,13 +105,7 @@ impl PapersArguments {
         papers::report(&repeated, &self.out)?;
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
         let noticed = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
-        if self.markdown {
-            self.tell_experiments(&repeated, &VerdictTally::of(&rows), noticed)?;
-        } else if self.sabotage {
-            self.tell_sabotages(&repeated, noticed)?;
-        } else {
-            self.tell(&rows)?;
-        }
+        self.print(&repeated, &rows, noticed)?;
         verdicts::fail_if_any(rows.iter().filter(|row| row.verdict == Judgement::Fails).count())?;
         noticed.judge()
     }
@@ -192,58 +184,50 @@ impl PapersArguments {
         Ok(())
     }
 
-    /// Prints a line for each experiment, in Markdown.
-    fn tell_experiments(
+    fn print(
         &self,
         repeated: &[RepeatedExperiment],
-        tally: &VerdictTally<'_>,
-        noticed: SabotageTally,
-    ) -> Result<(), Failure> {
-        let mut head = HEAD.to_vec();
-        head.extend(self.sabotage.then_some("sabotages"));
-        let row = |experiment: &RepeatedExperiment| {
-            let mut row = cells_of(&experiment.summary()).to_vec();
-            if self.sabotage {
-                row.push(SabotageTally::of(experiment.teeth()).noticed());
-            }
-            row
-        };
-        let mut sum = format!("{tally}.");
-        if self.sabotage {
-            sum += &format!(" {noticed}.");
-        }
-        let table = table(&head, repeated.iter().map(row).collect(), true);
-        Ok(terminal::print(&(table + TerminalLines::of("") + TerminalLines::of(sum)))?)
-    }
-
-    fn tell_sabotages(
-        &self,
-        repeated: &[RepeatedExperiment],
+        rows: &[VerdictRow],
         noticed: SabotageTally,
     ) -> Result<(), Failure> {
         if self.json {
-            let rows: Vec<_> = repeated.iter().flat_map(RepeatedExperiment::sabotages).collect();
-            let json = serde_json::to_string_pretty(&rows).expect("texts are JSON") + "\n";
-            return Ok(terminal::print_file(&json)?);
+            let json = match self.sabotage {
+                true => {
+                    let all = repeated.iter().flat_map(RepeatedExperiment::sabotages);
+                    serde_json::to_string_pretty(&all.collect::<Vec<_>>())
+                }
+                false => serde_json::to_string_pretty(rows),
+            };
+            return Ok(terminal::print_file(&(json.expect("texts are JSON") + "\n"))?);
+        }
+        let tally = VerdictTally::of(rows);
+        if self.markdown {
+            let mut table = papers::summary(repeated);
+            let mut sum = format!("{tally}.");
+            if self.sabotage {
+                sum += &format!(" {noticed}.");
+                table.columns.push(PageColumn::text("sabotages"));
+                for (row, experiment) in table.rows.iter_mut().zip(repeated) {
+                    row.push(PageCell::text(SabotageTally::of(experiment.teeth()).noticed()));
+                }
+            }
+            return Ok(terminal::print(
+                &(markdown(&table) + TerminalLines::of("") + TerminalLines::of(sum)),
+            )?);
         }
         let mut lines = TerminalLines::default();
-        for experiment in repeated {
-            lines.bold(&experiment.id, format!("   {}", experiment.what));
-            lines += experiment.teeth().map(sabotage::tell).sum();
+        if self.sabotage {
+            for experiment in repeated {
+                lines.bold(&experiment.id, format!("   {}", experiment.what));
+                lines += experiment.teeth().map(sabotage::tell).sum();
+            }
+            lines.line(noticed.to_string());
+        } else {
+            lines = lines_of_table(&papers::overview(rows), usize::MAX);
+            lines.end();
+            lines.line(tally.to_string());
         }
-        let wrote = terminal::results_line(&self.out, REPORT);
-        Ok(terminal::print(&(lines + TerminalLines::of(noticed.to_string()) + wrote))?)
-    }
-
-    fn tell(&self, rows: &[VerdictRow]) -> Result<(), Failure> {
-        if self.json {
-            let json = serde_json::to_string_pretty(rows).expect("texts are JSON") + "\n";
-            return Ok(terminal::print_file(&json)?);
-        }
-        let wrote = terminal::results_line(&self.out, REPORT);
-        let sum = TerminalLines::of("") + TerminalLines::of(VerdictTally::of(rows).to_string());
-        let table = table(&HEAD, rows.iter().map(|row| cells_of(row).to_vec()).collect(), false);
-        Ok(terminal::print(&(table + sum + wrote))?)
+        Ok(terminal::print(&(lines + terminal::results_line(&self.out, REPORT)))?)
     }
 }
 
@@ -257,32 +241,4 @@ fn missing(needs: &str) -> String {
             "it needs the folder `{folder}`, in the folder that {variable} names or beside it"
         ),
     }
-}
-
-/// The heads of the columns about a verdict.
-const HEAD: [&str; 5] = ["id", "what", "published", "ours", "verdict"];
-
-fn cells_of(row: &VerdictRow) -> [String; 5] {
-    let VerdictRow { id, expectation, published, .. } = row;
-    [id.clone(), expectation.clone(), published.clone(), row.ours(), row.told()]
-}
-
-fn table(head: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> TerminalLines {
-    let mut table = Table::new();
-    if markdown {
-        *table.style_mut() = presets::ASCII_MARKDOWN;
-        table.set_content_arrangement(ContentArrangement::Disabled);
-    } else {
-        *table.style_mut() = presets::UTF8_HORIZONTAL_ONLY;
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        // Without a terminal, 120 columns leave room for the numbers beside the texts.
-        table.set_width(terminal::width().unwrap_or(120));
-    }
-    table.set_header(head);
-    for row in rows {
-        // In Markdown, `|` would end the cell.
-        let cell = |text: String| if markdown { text.replace('|', "\\|") } else { text };
-        table.add_row(cells(&row.into_iter().map(cell).collect::<Vec<_>>()));
-    }
-    table.to_string().lines().map(TerminalLines::of).sum()
 }

@@ -52,7 +52,7 @@ pub use run::run_warnings::RunWarnings;
 pub use run::shared_runs::SharedRuns;
 pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
 pub use run::work::{NextRun, RunEffort, Shard, WorkStep, is_late};
-pub use score::contest::{Contest, Contestant};
+pub use score::contest::{Contest, Contestant, change_programs};
 pub use score::page::shown as shown_ratio;
 pub use score::scores::{PolicyScore, ScenarioScore};
 pub use score::suite::{PolicyLimits, SUITES, Suite};

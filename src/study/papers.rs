@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use mumakil_scenario::{Draft, ScenarioError};
 use mumakil_yaml::YamlProblem;
 
-pub use report::{FileOutcome, RepeatedExperiment, SabotageRow, VerdictRow, check, report};
+pub use report::{
+    FileOutcome, RepeatedExperiment, SabotageRow, VerdictRow, check, overview, report, summary,
+};
 pub use tally::VerdictTally;
 
 /// An experiment in the list.
@@ -30,133 +32,86 @@ pub struct ListedExperiment {
     pub what: &'static str,
 }
 
-macro_rules! listed {
-    ($($id:literal $what:literal)*) => { &[$(ListedExperiment { id: $id, what: $what }),*] };
-}
-
-/// All experiments, paper by paper.
-pub const LIST: &[ListedExperiment] = listed!(
-    "DS-F1" "task and job lengths of a Facebook-like generator"
-    "DS-3.2" "how soon new jobs have all their slots"
-    "DS-F2" "locality by job size under naive fair sharing"
-    "DS-F3" "sticky slots against their bound"
-    "DS-3.5" "locality within D slots for data on a tenth of the nodes"
-    "DS-EQ2" "locality for a skip count against its bound"
-    "DS-F4" "allocations to pools with minimum shares"
-    "DS-4.1" "locality at Facebook for a wait of 10 s"
-    "DS-F5-7" "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
-    "DS-F8" "CPU-heavy jobs under FIFO, fair sharing and delay scheduling"
-    "DS-F9-10" "the mixed workload of table 3"
-    "DS-F11" "pools that start one after the other, and the bump"
-    "DS-F12" "locality and throughput in a closed loop of 60 jobs"
-    "DS-F13-14" "sticky slots with 5 to 50 scan jobs"
-    "DS-F15" "locality against the wait"
-    "DS-5.4" "the scheduler's overhead"
-    "DS-preempt" "minimum shares restored by killing"
-    "DS-3.5.1" "long tasks and hot spots"
-    "H-F1" "worked example: one server"
-    "H-F2" "worked example: limited parallelism"
-    "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP"
-    "H-FB10" "FB2010 under FIFO, fair sharing and HFSP"
-    "H-F5" "the scaling study"
-    "H-F5-FB10" "the scaling study with FB2010"
-    "H-F6" "wrong size estimates"
-    "H-loc" "locality in FB2009"
-    "H-F7" "preemption: eager, wait and kill"
-    "H-F8" "the cost of suspension"
-    "H-eager" "eager preemption against waiting"
-    "H-hyst" "falling back to wait, and returning"
-    "H-xi" "confidence during training"
-    "H-v1-v2" "the two papers' variants"
-    "S-F3-7" "small and large jobs under fair sharing and SRT"
-    "S-F8" "small jobs behind large ones"
-    "S-F9-10" "SRT over the size of the cluster"
-    "S-F11" "SRT in the capacity scheduler"
-    "M-F4-5" "worked example: a line and fair sharing"
-    "M-A" "the modified fair scheduler, experiment A"
-    "M-B" "the modified fair scheduler, experiment B"
-    "M-abl" "what each mechanism is worth"
-    "L-het" "second attempts where nodes are not alike"
-    "L-strag" "second attempts where few nodes are very slow"
-    "L-cap" "LATE over its cap"
-    "L-waste" "slot time that crashes cost"
-    "L-loss" "FB2009 while 1 % of the nodes crash an hour"
-    "L-hfsp" "HFSP's sizes and order while nodes crash"
-    "MK-19" "Mumak's 19-job trace in Mumak's own model"
-    "RH" "a running Hadoop 1.2.1, job by job"
-);
-
 // The texts are compiled into the binary, so that `mumakil papers` runs without the repository.
-macro_rules! files {
-    ($($paper:literal / $name:literal)*) => {
-        &[$((concat!($paper, "/", $name, ".yaml"), include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/", $paper, "/", $name, ".yaml"
-        )))),*]
+macro_rules! experiments {
+    ($($paper:literal { $($id:literal $what:literal [$($file:literal)*])* })*) => {
+        /// All experiments, paper by paper.
+        pub const LIST: &[ListedExperiment] =
+            &[$($(ListedExperiment { id: $id, what: $what },)*)*];
+
+        /// The files in the binary, by their paths below `scenarios/papers/`.
+        const FILES: &[(&str, &str)] =
+            &[$($($((concat!($paper, "/", $file, ".yaml"), include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/", $paper, "/", $file, ".yaml"
+            ))),)*)*)*];
     };
 }
 
-/// The files in the binary, by their paths below `scenarios/papers/`.
-const FILES: &[(&str, &str)] = files!(
-    "delay-scheduling" / "DS-F1"
-    "delay-scheduling" / "DS-3.2"
-    "delay-scheduling" / "DS-F2"
-    "delay-scheduling" / "DS-F3"
-    "delay-scheduling" / "DS-3.5"
-    "delay-scheduling" / "DS-EQ2"
-    "delay-scheduling" / "DS-F4"
-    "delay-scheduling" / "DS-F4-weights"
-    "delay-scheduling" / "DS-4.1"
-    "delay-scheduling" / "DS-F5-7"
-    "delay-scheduling" / "DS-F5-7-fabric"
-    "delay-scheduling" / "DS-F8"
-    "delay-scheduling" / "DS-F9-10"
-    "delay-scheduling" / "DS-F11"
-    "delay-scheduling" / "DS-F12"
-    "delay-scheduling" / "DS-F13-14"
-    "delay-scheduling" / "DS-F15"
-    "delay-scheduling" / "DS-5.4"
-    "delay-scheduling" / "DS-5.4-full"
-    "delay-scheduling" / "DS-preempt"
-    "delay-scheduling" / "DS-preempt-fair"
-    "delay-scheduling" / "DS-3.5.1-long"
-    "delay-scheduling" / "DS-3.5.1-hot"
-    "hfsp" / "H-F1"
-    "hfsp" / "H-F2"
-    "hfsp" / "H-F3-4"
-    "hfsp" / "H-FB10"
-    "hfsp" / "H-F5"
-    "hfsp" / "H-F5-FB10"
-    "hfsp" / "H-F6"
-    "hfsp" / "H-loc"
-    "hfsp" / "H-F7"
-    "hfsp" / "H-F8"
-    "hfsp" / "H-eager"
-    "hfsp" / "H-hyst"
-    "hfsp" / "H-xi"
-    "hfsp" / "H-xi-delta"
-    "hfsp" / "H-xi-small"
-    "hfsp" / "H-v1-v2-maps"
-    "hfsp" / "H-v1-v2-victims"
-    "srt" / "S-F3-7"
-    "srt" / "S-F3-7-coupling"
-    "srt" / "S-F8"
-    "srt" / "S-F9-10"
-    "srt" / "S-F11"
-    "modified-fair" / "M-F4-5"
-    "modified-fair" / "M-A"
-    "modified-fair" / "M-B"
-    "modified-fair" / "M-abl"
-    "late" / "L-het"
-    "late" / "L-strag"
-    "late" / "L-cap"
-    "late" / "L-waste"
-    "late" / "L-loss"
-    "late" / "L-hfsp"
-    "mumak" / "MK-19"
-    "mumak" / "MK-19-stress"
-    "real-hadoop" / "RH-fifo"
-    "real-hadoop" / "RH-small"
-);
+// For each paper its experiments, each with its id, its subject and its files.
+experiments! {
+    "delay-scheduling" {
+        "DS-F1" "task and job lengths of a Facebook-like generator" ["DS-F1"]
+        "DS-3.2" "how soon new jobs have all their slots" ["DS-3.2"]
+        "DS-F2" "locality by job size under naive fair sharing" ["DS-F2"]
+        "DS-F3" "sticky slots against their bound" ["DS-F3"]
+        "DS-3.5" "locality within D slots for data on a tenth of the nodes" ["DS-3.5"]
+        "DS-EQ2" "locality for a skip count against its bound" ["DS-EQ2"]
+        "DS-F4" "allocations to pools with minimum shares" ["DS-F4" "DS-F4-weights"]
+        "DS-4.1" "locality at Facebook for a wait of 10 s" ["DS-4.1"]
+        "DS-F5-7" "IO-heavy jobs under FIFO, fair sharing and delay scheduling" ["DS-F5-7" "DS-F5-7-fabric"]
+        "DS-F8" "CPU-heavy jobs under FIFO, fair sharing and delay scheduling" ["DS-F8"]
+        "DS-F9-10" "the mixed workload of table 3" ["DS-F9-10"]
+        "DS-F11" "pools that start one after the other, and the bump" ["DS-F11"]
+        "DS-F12" "locality and throughput in a closed loop of 60 jobs" ["DS-F12"]
+        "DS-F13-14" "sticky slots with 5 to 50 scan jobs" ["DS-F13-14"]
+        "DS-F15" "locality against the wait" ["DS-F15"]
+        "DS-5.4" "the scheduler's overhead" ["DS-5.4" "DS-5.4-full"]
+        "DS-preempt" "minimum shares restored by killing" ["DS-preempt" "DS-preempt-fair"]
+        "DS-3.5.1" "long tasks and hot spots" ["DS-3.5.1-long" "DS-3.5.1-hot"]
+    }
+    "hfsp" {
+        "H-F1" "worked example: one server" ["H-F1"]
+        "H-F2" "worked example: limited parallelism" ["H-F2"]
+        "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4"]
+        "H-FB10" "FB2010 under FIFO, fair sharing and HFSP" ["H-FB10"]
+        "H-F5" "the scaling study" ["H-F5"]
+        "H-F5-FB10" "the scaling study with FB2010" ["H-F5-FB10"]
+        "H-F6" "wrong size estimates" ["H-F6"]
+        "H-loc" "locality in FB2009" ["H-loc"]
+        "H-F7" "preemption: eager, wait and kill" ["H-F7"]
+        "H-F8" "the cost of suspension" ["H-F8"]
+        "H-eager" "eager preemption against waiting" ["H-eager"]
+        "H-hyst" "falling back to wait, and returning" ["H-hyst"]
+        "H-xi" "confidence during training" ["H-xi" "H-xi-delta" "H-xi-small"]
+        "H-v1-v2" "the two papers' variants" ["H-v1-v2-maps" "H-v1-v2-victims"]
+    }
+    "srt" {
+        "S-F3-7" "small and large jobs under fair sharing and SRT" ["S-F3-7" "S-F3-7-coupling"]
+        "S-F8" "small jobs behind large ones" ["S-F8"]
+        "S-F9-10" "SRT over the size of the cluster" ["S-F9-10"]
+        "S-F11" "SRT in the capacity scheduler" ["S-F11"]
+    }
+    "modified-fair" {
+        "M-F4-5" "worked example: a line and fair sharing" ["M-F4-5"]
+        "M-A" "the modified fair scheduler, experiment A" ["M-A"]
+        "M-B" "the modified fair scheduler, experiment B" ["M-B"]
+        "M-abl" "what each mechanism is worth" ["M-abl"]
+    }
+    "late" {
+        "L-het" "second attempts where nodes are not alike" ["L-het"]
+        "L-strag" "second attempts where few nodes are very slow" ["L-strag"]
+        "L-cap" "LATE over its cap" ["L-cap"]
+        "L-waste" "slot time that crashes cost" ["L-waste"]
+        "L-loss" "FB2009 while 1 % of the nodes crash an hour" ["L-loss"]
+        "L-hfsp" "HFSP's sizes and order while nodes crash" ["L-hfsp"]
+    }
+    "mumak" {
+        "MK-19" "Mumak's 19-job trace in Mumak's own model" ["MK-19" "MK-19-stress"]
+    }
+    "real-hadoop" {
+        "RH" "a running Hadoop 1.2.1, job by job" ["RH-fifo" "RH-small"]
+    }
+}
 
 /// A file of an experiment.
 #[derive(Clone, Debug)]

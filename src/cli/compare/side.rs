@@ -176,9 +176,10 @@ pub(super) fn metrics(sides: &[ComparedSide]) -> Result<SideTable, Failure> {
         let Some(same) = same.collect::<Option<Vec<_>>>() else { continue };
         for cell in &first.cells {
             let labels = first.labels(cell);
-            let values = same.iter().zip(&places).map(|(metric, places)| {
-                metric.numbers.get(*places.get(&labels)?).copied()
-            });
+            let values = same
+                .iter()
+                .zip(&places)
+                .map(|(metric, places)| metric.numbers.get(*places.get(&labels)?).copied());
             let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
             if values.iter().any(Option::is_some) {
                 let keys = [text].into_iter().chain(cell).map(PageCell::text).collect();

@@ -11,8 +11,8 @@ use super::as_program;
 use crate::cli::failure::Failure;
 use crate::cli::file;
 use crate::nearest::nearest;
-use crate::scenario::{Registry, SchedulerChoice};
-use crate::study::Contestant;
+use crate::scenario::Registry;
+use crate::study::{Contestant, change_programs};
 
 /// The interpreter of Python.
 const PYTHON: &str = "python3";
@@ -138,14 +138,12 @@ fn of_yaml(path: &Path, registry: &Registry) -> Result<Value, Failure> {
              remaining}}`"
         )));
     }
-    let choice = serde_yaml::from_value::<SchedulerChoice>(tree.clone()).unwrap_or_default();
-    for program in registry.programs(&choice) {
-        let command =
-            program.key("command").get_mut(&mut tree).expect("the program is named there");
-        let words = command.as_sequence().into_iter().flatten();
-        let words = words.filter_map(|word| Some(word.as_str()?.to_owned())).collect();
-        *command = absolute(words, path.parent().unwrap_or(Path::new(""))).into();
-    }
+    change_programs(&mut tree, registry, |options| {
+        let command = options.get("command").and_then(Value::as_sequence).into_iter().flatten();
+        let words = command.filter_map(|word| Some(word.as_str()?.to_owned())).collect();
+        let command = absolute(words, path.parent().unwrap_or(Path::new("")));
+        options.insert("command".into(), command.into());
+    });
     Ok(tree)
 }
 

@@ -248,8 +248,22 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
     }
 }
 
+/// Returns a row for each experiment.
+pub fn summary(repeated: &[RepeatedExperiment]) -> PageTable {
+    let row = |experiment: &RepeatedExperiment| {
+        let row = experiment.summary();
+        let (ours, verdict) = (row.ours(), row.told());
+        [row.id, row.expectation, row.published, ours, verdict].map(PageCell::text).into()
+    };
+    PageTable {
+        caption: String::new(),
+        columns: ["id", "what", "published", "ours", "verdict"].map(PageColumn::text).into(),
+        rows: repeated.iter().map(row).collect(),
+    }
+}
+
 /// Returns a row for each published number, and a row for each verdict without published numbers.
-fn overview(rows: &[VerdictRow]) -> PageTable {
+pub fn overview(rows: &[VerdictRow]) -> PageTable {
     let mut table = PageTable {
         caption: "Published values, and ours".to_owned(),
         // The verdict stands before long texts: narrow screens cut tables on the right.

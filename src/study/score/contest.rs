@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use crate::plan::axes::{Axis, SCENARIO, SEEDS};
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
-use crate::score::suite::Suite;
+use crate::score::suite::{PolicyLimits, Suite};
 use mumakil_policies::external::SandboxOptions;
 use mumakil_scenario::{Name, Registry, ScenarioError, SchedulerChoice};
 use mumakil_yaml::{Origin, Path};
@@ -58,7 +58,9 @@ impl Contest {
         let mut starts_program = false;
         let mut scored = contestants.to_vec();
         for one in &mut scored {
-            starts_program |= limit_programs(&mut one.scheduler, &suite, registry);
+            starts_program |= change_programs(&mut one.scheduler, registry, |options| {
+                options.extend(suite.limits.options());
+            });
         }
         let scored = scored.into_iter().map(|one| (one.name, one.scheduler));
         for one in bounds.chain(scored) {
@@ -167,22 +169,34 @@ fn held(key: &str, number: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Sets the suite's limits for each program that a policy starts; returns whether there are any. A
-/// program that is missed here does not start: the command line permits programs in a sandbox alone.
-fn limit_programs(scheduler: &mut Value, suite: &Suite, registry: &Registry) -> bool {
+/// Changes the options of each program that a policy, the value of `scheduler:`, starts. Returns
+/// whether there are any. A program that is missed here does not start: the command line permits
+/// programs in a sandbox alone.
+pub fn change_programs(
+    scheduler: &mut Value,
+    registry: &Registry,
+    mut change: impl FnMut(&mut Mapping),
+) -> bool {
     let Ok(choice) = serde_yaml::from_value::<SchedulerChoice>(scheduler.clone()) else {
         return false;
     };
-    let limits = &suite.limits;
-    let (memory, processor, answer) = (limits.memory, limits.processor, Some(limits.answer));
-    let sandbox = SandboxOptions { memory, processor, answer };
-    let yaml = "limits can be written as YAML";
     let programs = registry.programs(&choice);
     for at in &programs {
         let options = at.get_mut(scheduler).and_then(Value::as_mapping_mut);
-        let options = options.expect("the program is named there");
-        options.insert("timeout".into(), serde_yaml::to_value(limits.wait).expect(yaml));
-        options.insert("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml));
+        change(options.expect("the program is named there"));
     }
     !programs.is_empty()
+}
+
+impl PolicyLimits {
+    /// Returns the options that limit a program.
+    fn options(&self) -> [(Value, Value); 2] {
+        let Self { memory, processor, answer, wait, .. } = *self;
+        let sandbox = SandboxOptions { memory, processor, answer: Some(answer) };
+        let yaml = "limits can be written as YAML";
+        [
+            ("timeout".into(), serde_yaml::to_value(wait).expect(yaml)),
+            ("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml)),
+        ]
+    }
 }
