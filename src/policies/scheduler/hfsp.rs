@@ -26,7 +26,6 @@ mod ranking;
 mod trainer;
 mod virtual_cluster;
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
@@ -36,13 +35,14 @@ pub use self::options::{
     Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
     SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
 };
-use self::phase::{Phase, SlotClaim, SlotUse};
-use self::ranking::{RankedPlace, SlotGiver};
+use self::phase::{Phase, SuspendedHere};
+use self::ranking::RankedPlace;
 use super::estimator::{Estimates, within};
 use super::rank::JobRecord;
 use super::shared::delay::Delay;
 use super::shared::rank::Rank;
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
+use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, Outcome,
@@ -62,16 +62,6 @@ pub struct Hfsp {
     doomed: BTreeSet<AttemptId>,
     /// How long the attempts of each job have held slots; empty unless late jobs are served by it.
     records: FxHashMap<JobId, JobRecord>,
-}
-
-/// An attempt that could give up its slot, on the tracker that makes the offer.
-#[derive(Clone, Copy, Debug)]
-struct VictimCandidate {
-    attempt: AttemptId,
-    giver: SlotGiver,
-    /// The estimated size of its job, in seconds of work.
-    size: Rank,
-    ran: SimSpan,
 }
 
 impl Policy for Hfsp {
@@ -128,18 +118,13 @@ impl Hfsp {
         // Use free slots first, since taking a slot from another job harms that job.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
         let Some(how) = self.means(kind).preemption() else { return };
-        while self.may_preempt(offer, how) && self.make_room(offer, kind, how) {}
-    }
-
-    fn may_preempt(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
-        // Only suspensions are limited, since a killed attempt keeps no memory.
-        how.ends() || self.suspended.have_room(offer)
+        while self.suspended.have_room(offer, how) && self.make_room(offer, kind, how) {}
     }
 
     /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
-        let mut began = phases[kind].samples().find_map(|claim| begin(&claim, offer, delay, kind));
+        let mut began = phases[kind].samples().find_map(|claim| claim.begin(offer, kind, delay));
         if began.is_none() && !phases[kind].has_room() {
             return false;
         }
@@ -155,7 +140,7 @@ impl Hfsp {
             // Ask the jobs that have a rank. If all of them decline, rank more jobs.
             began = phases[kind]
                 .in_line(here, rank)
-                .find_map(|claim| begin(&claim, offer, delay, kind));
+                .find_map(|claim| claim.begin(offer, kind, delay));
             from = phases[kind].ranked_before();
             if began.is_none() {
                 phases[kind].rank_more();
@@ -174,85 +159,64 @@ impl Hfsp {
                 return false;
             }
         }
-        let candidates = self.candidates(offer, kind, how);
-        let Self { phases, delay, rules, .. } = self;
+        let victims = self.victims(offer, kind, how);
+        let Self { phases, delay, .. } = self;
         let phase = &phases[kind];
-        // The number of slots that no job holds, such as free slots of other trackers. No attempt
-        // is preempted for a claim that these slots can meet.
         let spare = offer.view().capacity(kind).saturating_sub(phase.held());
-        let mut takers = slot_takers(phase.claims(here), &candidates, spare, rules.victims);
-        let found = takers.find_map(|(claim, victim)| {
-            offer.count_on(victim, how);
-            // A victim loses its slot only if the claimant really begins a task here.
-            let attempt = begin(&claim, offer, delay, kind)?;
-            Some((attempt, victim))
-        });
+        let taking = Taking { kind, how, spare, victims };
+        let mut claims = phase.claims(here);
+        let taken = taking.take(offer, delay, |_| claims.next(), |_, _, _| true);
         // The iterator borrows the phases, which are about to change.
-        drop(takers);
-        offer.count_on_none();
-        let Some((attempt, victim)) = found else { return false };
+        drop(claims);
+        let Some((attempt, victim)) = taken else { return false };
         self.note_begun(offer, attempt);
-        let preempted = offer.preempt(victim, how, attempt);
         let now = offer.view().now();
         self.record(victim.job(), |record| record.stops(victim, now));
         match how {
-            _ if !preempted => {}
             Preemption::Suspend => self.suspended.note(victim, offer.tracker()),
             Preemption::Kill | Preemption::Checkpoint => _ = self.doomed.insert(victim),
         }
         self.refresh(&offer.view(), victim.job());
-        preempted
+        true
     }
 
-    /// Returns the attempts on the offer's tracker that could give up their slots.
-    fn candidates(
+    /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
+    /// they lose them.
+    fn victims(
         &mut self,
         offer: &Offer<'_>,
         kind: SlotKind,
         how: Preemption,
-    ) -> Vec<VictimCandidate> {
-        let view = offer.view();
+    ) -> Vec<Victim<RankedPlace>> {
         let phase = &self.phases[kind];
         let of_kind = self.suspended.preemptable(offer, kind, how);
-        let of_kind = of_kind.filter(|report| !phase.needs(report.attempt));
-        let of_kind: Vec<&Report> = of_kind.collect();
+        let of_kind: Vec<&Report> =
+            of_kind.filter(|report| !phase.needs(report.attempt)).collect();
         if of_kind.is_empty() {
             return Vec::new();
         }
         // The search for a victim begins at the last job, so all jobs must be ranked.
         self.phases[kind].rank_all();
         let phase = &self.phases[kind];
+        let view = offer.view();
         let placed = of_kind.into_iter();
         let placed =
             placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
-        let placed: Vec<(RankedPlace, &Report)> = placed.collect();
-        // Jobs before the first job that runs here hold no slots on this tracker.
-        let Some(first) = placed.iter().map(|(place, _)| *place).min() else { return Vec::new() };
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
-        let givers = phase.givers(is_spared).take_while(|giver| first <= giver.place);
-        let candidate = |giver: SlotGiver| {
-            let own = placed.iter().filter(move |(place, _)| *place == giver.place);
-            own.map(move |(_, Report { attempt, ran, .. })| VictimCandidate {
-                attempt: *attempt,
-                giver,
-                size: phase.size_of(giver.place.1),
-                ran: *ran,
-            })
-        };
-        givers.flat_map(candidate).collect()
+        let mut victims = victims(placed, phase.givers(is_spared));
+        self.rules.victims.sort(&mut victims, |job| phase.size_of(job));
+        victims
     }
 
-    /// Returns the claim of the suspended attempt on the offer's tracker whose job ranks first.
-    /// Ranks all jobs if any attempt is suspended there.
-    fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SlotClaim> {
+    /// Returns the suspended attempt on the offer's tracker whose job ranks first. Ranks all jobs if any
+    /// attempt is suspended there.
+    fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SuspendedHere> {
         if self.suspended.on(offer.tracker()).next().is_some() {
             // Suspended attempts are resumed in the order of their jobs, so these jobs must be
             // ranked.
             self.phases[kind].rank_all();
         }
-        let here = self.suspended.on(offer.tracker());
-        let here = here.map(|attempt| (attempt, Suspensions::ran(offer, attempt)));
-        self.phases[kind].first_suspended(here)
+        self.suspended.first_on(offer, kind, |job| self.phases[kind].place_of(job))
     }
 
     /// Notes something in the record of a job, if late jobs are served by their records.
@@ -275,80 +239,6 @@ impl Hfsp {
         });
         self.refresh(&offer.view(), attempt.job());
     }
-}
-
-/// Launches or resumes a task for a claim, and returns its attempt; `None` if the job has no task
-/// for this node.
-fn begin(
-    claim: &SlotClaim,
-    offer: &mut Offer<'_>,
-    delay: &mut Delay,
-    kind: SlotKind,
-) -> Option<AttemptId> {
-    let job = claim.place.1;
-    let reason = match claim.what {
-        SlotUse::Sample => Reason::Sample,
-        _ => Reason::EndsFirst,
-    };
-    if let SlotUse::Resume(attempt) = claim.what {
-        offer.resume(attempt, reason);
-        return Some(attempt);
-    }
-    delay.launch(offer, job, kind, reason).map(|launched| launched.attempt)
-}
-
-/// Returns the claims that may take a slot from a job behind them, in order, each with the attempt
-/// that would lose its slot. `spare` is the number of slots that no job holds.
-fn slot_takers(
-    claims: impl Iterator<Item = SlotClaim>,
-    candidates: &[VictimCandidate],
-    spare: u32,
-    rule: Victims,
-) -> impl Iterator<Item = (SlotClaim, AttemptId)> {
-    // The position of the last job with a candidate. Claims at or behind this position find no
-    // victim here.
-    let last = candidates.iter().map(|candidate| candidate.giver.place).max();
-    let mut wanted = 0;
-    claims.take_while(move |claim| last.is_some_and(|last| claim.place < last)).filter_map(
-        move |claim| {
-            // Slots that become free on other trackers go to the first jobs, so count the tasks of
-            // all claims up to this one.
-            wanted += claim.tasks;
-            let lacking = match claim.what {
-                // A suspended attempt can resume only on this tracker, so any job behind it may
-                // have to give up a slot.
-                SlotUse::Resume(_) => u32::MAX,
-                _ => wanted.saturating_sub(spare),
-            };
-            Some((claim, victim(candidates, claim.place, lacking, rule)?))
-        },
-    )
-}
-
-/// Returns the candidate that gives up its slot to `claimant`, chosen by `rule` among the jobs
-/// behind it. A job gives up slots only if the jobs behind it can give up fewer slots than are
-/// lacking.
-fn victim(
-    candidates: &[VictimCandidate],
-    claimant: RankedPlace,
-    lacking: u32,
-    rule: Victims,
-) -> Option<AttemptId> {
-    let able = candidates.iter().filter(|VictimCandidate { giver, .. }| {
-        // Jobs further behind give up slots first. A job gives up slots only if these jobs have too
-        // few, and no job takes slots from itself.
-        claimant < giver.place && claimant.1 != giver.place.1 && giver.behind < lacking
-    });
-    let chosen = match rule {
-        // The attempt's number decides ties, so that equal runs give equal results.
-        Victims::Youngest => able.min_by_key(|one| (one.ran, one.attempt)),
-        Victims::LargestJob => able
-            .min_by_key(|one| (Reverse(one.size), Reverse(one.giver.place), one.ran, one.attempt)),
-        Victims::LastJob => able.min_by_key(|one| (Reverse(one.giver.place), one.ran, one.attempt)),
-        // The published source walks a job's attempts by id, so the oldest attempts go first.
-        Victims::LastJobOldest => able.min_by_key(|one| (Reverse(one.giver.place), one.attempt)),
-    };
-    chosen.map(|one| one.attempt)
 }
 
 impl Scheduler for Hfsp {
@@ -448,7 +338,7 @@ impl Scheduler for Hfsp {
         self.phases[kind].settle(view, &self.records);
         self.phases[kind].rank_all();
         for claim in self.phases[kind].claims(None) {
-            say(claim.place.1, &[self.phases[kind].number(claim)]);
+            say(claim.turn.1, &[self.phases[kind].number(claim)]);
         }
     }
 
@@ -553,15 +443,15 @@ mod tests {
         assert!(complaints("{sample: 0}")[0].0, "only a warning");
     }
 
-    /// Returns a reduce that has run for `ran` seconds, of a job with this rank and size. The jobs
-    /// behind its job give up `behind` slots before its job does.
-    fn candidate(job: u32, rank: f64, size: f64, ran: u64, behind: u32) -> VictimCandidate {
+    /// Returns a reduce that has run for `ran` seconds, of a job with this rank. The jobs behind its
+    /// job give up `behind` slots before its job does.
+    fn victim(job: u32, rank: f64, ran: u64, behind: u32) -> Victim<RankedPlace> {
         let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
-        VictimCandidate {
+        Victim {
             attempt: task.attempt(0),
-            giver: SlotGiver { place: (Rank(rank), JobId(job)), own: 2, behind },
-            size: Rank(size),
             ran: SimSpan::from_secs(ran),
+            turn: (Rank(rank), JobId(job)),
+            behind,
         }
     }
 
@@ -570,15 +460,16 @@ mod tests {
     /// preempted, and the rule decides.
     #[test]
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
-        let candidates = [
-            candidate(1, 10.0, 900.0, 50, 4),
-            candidate(2, 20.0, 300.0, 80, 2),
-            candidate(3, 30.0, 500.0, 70, 0),
-        ];
-        let claimant = (Rank(5.0), JobId(9));
-        let chosen = |lacking: u32, rule: Victims| {
-            victim(&candidates, claimant, lacking, rule).map(|attempt| attempt.job().0)
+        let last_first = [victim(3, 30.0, 70, 0), victim(2, 20.0, 80, 2), victim(1, 10.0, 50, 4)];
+        let sizes = [0.0, 900.0, 300.0, 500.0].map(Rank);
+        let chosen_for = |turn: RankedPlace, lacking: u32, rule: Victims| {
+            let mut victims = last_first.to_vec();
+            rule.sort(&mut victims, |job| sizes[job.index()]);
+            let (kind, how) = (SlotKind::Reduce, Preemption::Suspend);
+            let taking = Taking { kind, how, spare: 0, victims };
+            taking.able(turn, lacking).next().map(|victim| victim.attempt.job().0)
         };
+        let chosen = |lacking, rule| chosen_for((Rank(5.0), JobId(9)), lacking, rule);
         use Victims as V;
         for rule in [V::LargestJob, V::LastJob, V::LastJobOldest, V::Youngest] {
             assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the last job suffices");
@@ -589,6 +480,6 @@ mod tests {
         let paper = HfspOptions { variant: HfspVariant::Paper2015, ..HfspOptions::default() };
         assert_eq!(chosen(5, paper.rules().victims), Some(3), "of the job that is tagged");
         assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for only 50 s");
-        assert_eq!(victim(&candidates, (Rank(40.0), JobId(9)), 5, V::Youngest), None);
+        assert_eq!(chosen_for((Rank(40.0), JobId(9)), 5, V::Youngest), None);
     }
 }

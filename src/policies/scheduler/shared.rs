@@ -7,7 +7,7 @@
 //! reduces                ×     ×      ×         ×              ×           ×             ×
 //! pools, job_queue, share             ×         ×              ×
 //! launches, for kills                 ×                                    ×
-//! suspensions                                                                      ×     ×
+//! suspensions, taking                                                              ×     ×
 //! ```
 
 pub mod allocation_file;
@@ -29,5 +29,6 @@ pub mod reduces;
 pub mod share;
 pub mod srt;
 pub mod suspensions;
+pub mod taking;
 pub mod updates;
 pub mod xml;

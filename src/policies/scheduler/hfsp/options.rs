@@ -1,6 +1,7 @@
 //! The options of `hfsp`. A variant sets all of them; each option can also be set alone.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,14 +10,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::ranking::RankedPlace;
 use crate::scheduler::estimator::{Estimator, SizeError, within};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
-
+use crate::scheduler::shared::rank::Rank;
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
+use crate::scheduler::shared::taking::Victim;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
-use mumakil_core::mapred::{AutoSpan, Complaint, Job, PolicySite};
+use mumakil_core::mapred::{AutoSpan, Complaint, Job, JobId, PolicySite};
 
 /// The options of `hfsp`. The variant sets those that are not given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -283,6 +286,19 @@ pub enum Victims {
     LastJobOldest,
     /// The youngest attempt, whichever job it belongs to.
     Youngest,
+}
+
+impl Victims {
+    /// Sorts attempts of which those of the last job come first, its youngest before all others.
+    pub(super) fn sort(self, victims: &mut [Victim<RankedPlace>], size: impl Fn(JobId) -> Rank) {
+        match self {
+            Self::LastJob => {}
+            Self::Youngest => victims.sort_by_key(|one| (one.ran, one.attempt)),
+            Self::LargestJob => victims.sort_by_key(|one| Reverse(size(one.attempt.job()))),
+            // The published source walks a job's attempts by id, so the oldest attempts go first.
+            Self::LastJobOldest => victims.sort_by_key(|one| (Reverse(one.turn), one.attempt)),
+        }
+    }
 }
 
 /// A factor of at least 1, or `inf`.

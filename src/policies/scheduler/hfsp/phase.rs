@@ -1,22 +1,22 @@
 //! For one kind of task, maps or reduces: the sizes of all jobs, their order, and their claims on
 //! slots.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
 use super::options::{Discount, HfspOrder, HfspRules, LateOrder, ReduceArrival, SparedAttempts};
-use super::ranking::{RankedPlace, Ranking, SlotGiver};
+use super::ranking::{RankedPlace, Ranking};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
 use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Job, JobId, JobSize, KnownJob, Outcome, RankNumber, Report, SlotKind, TrackerId,
-    View,
+    AttemptId, Job, JobId, JobSize, KnownJob, Outcome, RankNumber, Reason, Report, SlotKind,
+    TrackerId, View,
 };
 
 /// The tasks of one kind, maps or reduces, of all jobs.
@@ -93,25 +93,8 @@ const AT_ONCE: usize = 64;
 // Chosen: far below zero, and small enough that a float keeps slots and microseconds apart.
 const LATE: f64 = -1e9;
 
-/// A job's claim on slots of this kind.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SlotClaim {
-    pub(super) place: RankedPlace,
-    /// How many slots the job could use.
-    pub(super) tasks: u32,
-    pub(super) what: SlotUse,
-}
-
-/// The use that a job makes of a slot.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum SlotUse {
-    /// To launch a task of its sample.
-    Sample,
-    /// To resume this attempt, which is suspended on the tracker.
-    Resume(AttemptId),
-    /// To launch a task.
-    Launch,
-}
+/// The suspended attempt on a tracker whose job ranks first.
+pub(super) type SuspendedHere = (RankedPlace, AttemptId);
 
 impl Phase {
     pub(super) fn new(kind: SlotKind, rules: &HfspRules) -> Self {
@@ -511,9 +494,12 @@ impl Phase {
 
     // ---- claims ----
 
-    /// Returns the claims on slots in the order in which they should be served. `here` is the claim
-    /// of a suspended attempt.
-    pub(super) fn claims(&self, here: Option<SlotClaim>) -> impl Iterator<Item = SlotClaim> {
+    /// Returns the claims on slots in the order in which they should be served. `here` is a suspended
+    /// attempt.
+    pub(super) fn claims(
+        &self,
+        here: Option<SuspendedHere>,
+    ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
         self.samples().chain(self.in_line(here, Rank::FIRST))
     }
 
@@ -521,10 +507,10 @@ impl Phase {
     /// sample, and other tasks.
     pub(super) fn number(
         &self,
-        SlotClaim { place: (rank, job), tasks, what }: SlotClaim,
+        SlotClaim { turn: (rank, job), tasks, reason, .. }: SlotClaim<RankedPlace>,
     ) -> RankNumber {
-        match (what, self.rules.order) {
-            (SlotUse::Sample, _) => ("sample", f64::from(tasks)),
+        match (reason, self.rules.order) {
+            (Reason::Sample, _) => ("sample", f64::from(tasks)),
             _ if self.late.contains_key(&job) => ("late", rank.0 - LATE),
             (_, HfspOrder::ProjectedFinish) => ("projected_finish", rank.0),
             (_, HfspOrder::VirtualWork) => ("virtual_work", rank.0),
@@ -533,16 +519,17 @@ impl Phase {
     }
 
     /// Returns the claims of samples only. They do not depend on ranks.
-    pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim> {
+    pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
         // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
         // While the maps of a job run, its reduces could only fetch, so the job has no sample of
         // reduces yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| SlotClaim {
-            place: (Rank::FIRST, job),
+            turn: (Rank::FIRST, job),
             tasks: self.trainer.to_launch(job),
-            what: SlotUse::Sample,
+            resumed: None,
+            reason: Reason::Sample,
         })
     }
 
@@ -570,44 +557,29 @@ impl Phase {
     /// date](Phase::ranked_before).
     pub(super) fn in_line(
         &self,
-        here: Option<SlotClaim>,
+        here: Option<SuspendedHere>,
         from: Rank,
-    ) -> impl Iterator<Item = SlotClaim> {
+    ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
         let trains = self.trains();
-        let may_train = move |job: &JobId| trains && !self.awaited.contains(job);
-        let in_line = move |(place, pending): (RankedPlace, u32)| {
-            // Tasks that the job already claims as its sample are not claimed again.
-            let as_sample = if may_train(&place.1) { self.trainer.to_launch(place.1) } else { 0 };
-            SlotClaim { place, tasks: pending.saturating_sub(as_sample), what: SlotUse::Launch }
-        };
-        let has_tasks = |claim: &SlotClaim| 0 < claim.tasks;
-        let is_before =
-            move |(place, _): &(RankedPlace, u32)| here.is_none_or(|here| *place < here.place);
         let ranked_before = self.ranked_before();
-        let waiting = move || {
-            let is_placed = move |(place, _): &(RankedPlace, u32)| {
-                ranked_before.is_none_or(|before| place.0 < before)
-            };
-            self.ranking.waiting(from).take_while(is_placed)
-        };
-        // The suspended attempt comes just before the new tasks of its job.
-        let before = waiting().take_while(is_before).map(in_line).filter(has_tasks);
-        let after = here.map(|_| waiting().skip_while(is_before).map(in_line).filter(has_tasks));
-        before.chain(here).chain(after.into_iter().flatten())
-    }
-
-    /// Returns the claim of the suspended attempt whose job ranks first. If this job has several
-    /// suspended attempts, the claim is that of the attempt that has run for longest.
-    pub(super) fn first_suspended(
-        &self,
-        suspended: impl Iterator<Item = (AttemptId, SimSpan)>,
-    ) -> Option<SlotClaim> {
-        let of_kind = suspended.filter(|(attempt, _)| attempt.slot() == self.kind);
-        let placed = of_kind.filter_map(|(attempt, ran)| {
-            Some((self.ranking.place(attempt.job())?, Reverse(ran), attempt))
+        let waiting = self.ranking.waiting(from);
+        let waiting = waiting.take_while(move |((rank, _), _)| {
+            ranked_before.is_none_or(|before| *rank < before)
         });
-        let (place, _, attempt) = placed.min()?;
-        Some(SlotClaim { place, tasks: 1, what: SlotUse::Resume(attempt) })
+        let line = waiting.filter_map(move |(turn @ (_, job), pending)| {
+            // Tasks that the job already claims as its sample are not claimed again.
+            let may_train = trains && !self.awaited.contains(&job);
+            let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
+            let tasks = pending.saturating_sub(as_sample);
+            (0 < tasks).then_some((turn, (tasks, None)))
+        });
+        let here = here.map(|(turn, attempt)| (turn, (1, Some(attempt))));
+        with_resumed(line, here).map(|(turn, (tasks, resumed))| SlotClaim {
+            turn,
+            tasks,
+            resumed,
+            reason: Reason::EndsFirst,
+        })
     }
 
     pub(super) fn held(&self) -> u32 {
@@ -637,13 +609,13 @@ impl Phase {
     pub(super) fn givers(
         &self,
         is_spared: impl Fn(JobId) -> bool,
-    ) -> impl Iterator<Item = SlotGiver> {
+    ) -> impl Iterator<Item = (RankedPlace, u32)> {
         let granted = move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
-        self.ranking.givers(granted).filter(|giver| 0 < giver.own)
+        self.ranking.givers(granted).filter(|(_, slots)| 0 < *slots)
     }
 }

@@ -13,10 +13,21 @@ use rustc_hash::FxHashMap;
 
 use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::taking::Turn;
 use mumakil_core::mapred::{JobId, step};
 
-/// A job's position: its rank, then its number. No two jobs have the same position.
+/// A job's position: its rank, then its number.
 pub(super) type RankedPlace = (Rank, JobId);
+
+impl Turn for RankedPlace {
+    fn job(self) -> JobId {
+        self.1
+    }
+
+    fn may_take_from(self, other: Self) -> bool {
+        self < other
+    }
+}
 
 /// Jobs by rank, for one kind of slot.
 #[derive(Debug, Default)]
@@ -27,17 +38,6 @@ pub(super) struct Ranking {
     /// The jobs that hold slots.
     holding: BTreeSet<RankedPlace>,
     held: u32,
-}
-
-/// A job that holds slots and could give up some of them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SlotGiver {
-    /// The position of the job.
-    pub(super) place: RankedPlace,
-    /// How many slots the job could give up.
-    pub(super) own: u32,
-    /// How many slots the jobs behind it could give up; these jobs give up slots first.
-    pub(super) behind: u32,
 }
 
 /// The rank and the counts of a job.
@@ -159,16 +159,15 @@ impl Ranking {
             .map(|place| (*place, self.jobs[&place.1].pending))
     }
 
-    /// Returns the jobs that hold slots, the last job first. The slots that `granted` returns for a
-    /// job are never given up.
-    pub(super) fn givers(&self, granted: impl Fn(JobId) -> u32) -> impl Iterator<Item = SlotGiver> {
-        let mut behind = 0;
+    /// Returns the jobs that hold slots, the last job first, each with the number of slots that it
+    /// could give up. It keeps as many slots as `granted` returns for it.
+    pub(super) fn givers(
+        &self,
+        granted: impl Fn(JobId) -> u32,
+    ) -> impl Iterator<Item = (RankedPlace, u32)> {
         self.holding.iter().rev().map(move |place| {
             step();
-            let own = self.jobs[&place.1].held.saturating_sub(granted(place.1));
-            let giver = SlotGiver { place: *place, own, behind };
-            behind += own;
-            giver
+            (*place, self.jobs[&place.1].held.saturating_sub(granted(place.1)))
         })
     }
 }
@@ -187,9 +186,8 @@ mod tests {
         ranking
     }
 
-    fn givers(ranking: &Ranking, granted: u32) -> Vec<(u32, u32, u32)> {
-        let givers = ranking.givers(|_| granted);
-        givers.map(|giver| (giver.place.1.0, giver.own, giver.behind)).collect()
+    fn givers(ranking: &Ranking, granted: u32) -> Vec<(u32, u32)> {
+        ranking.givers(|_| granted).map(|(place, slots)| (place.1.0, slots)).collect()
     }
 
     #[test]
@@ -209,12 +207,12 @@ mod tests {
     #[test]
     fn the_last_in_line_give_first() {
         let ranking = ranking(&[(5, 0), (0, 10), (0, 3), (0, 4)]);
-        assert_eq!(givers(&ranking, 0), [(3, 4, 0), (2, 3, 4), (1, 10, 7)]);
+        assert_eq!(givers(&ranking, 0), [(3, 4), (2, 3), (1, 10)]);
     }
 
     #[test]
     fn what_is_granted_is_not_given() {
         let ranking = ranking(&[(5, 0), (0, 3), (0, 4)]);
-        assert_eq!(givers(&ranking, 3), [(2, 1, 0), (1, 0, 1)]);
+        assert_eq!(givers(&ranking, 3), [(2, 1), (1, 0)]);
     }
 }

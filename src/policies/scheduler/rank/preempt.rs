@@ -1,16 +1,9 @@
 //! Preemption: a job that waits takes slots from jobs that rank below it.
 //!
-//! ```text
-//! the first in line that lacks slots  <-  the last of the jobs that hold slots, youngest attempt
-//! ```
-//! The decision is made at a tracker's heartbeat, and the slot goes to the job for which it was
-//! taken in the same reply. A job gives up slots only if the jobs behind it have fewer than are
-//! lacking, so slots that are about to come free on other trackers are not taken twice. With kills,
-//! a task loses its work only once: so every run ends, whatever the formulas. With checkpoints, it is
-//! interrupted only once.
-
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+//! The slots are taken as [`taking`] says. With kills, a task loses its work only once: so every run
+//! ends, whatever the formulas. With checkpoints, it is interrupted only once.
+//!
+//! [`taking`]: crate::scheduler::shared::taking
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,10 +13,9 @@ use super::formula::RankFormula;
 use super::record::RankTurn;
 use super::{ByRank, turn};
 use crate::scheduler::shared::places::move_entry;
-use crate::scheduler::shared::suspensions::{
-    SlotTaking, SuspendedSpec, Suspensions, is_suspendable,
-};
-use mumakil_base::units::{Bytes, SimSpan};
+use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec, is_suspendable};
+use crate::scheduler::shared::taking::{SlotClaim, Taking, Victim, victims, with_resumed};
+use mumakil_base::units::Bytes;
 use mumakil_core::mapred::{
     AttemptId, Complaint, JobId, Offer, Preemption, Reason, SlotKind, View,
 };
@@ -72,19 +64,6 @@ impl PreemptSpec {
     }
 }
 
-/// An attempt that could lose its slot, on the tracker that makes the offer.
-#[derive(Clone, Copy, Debug)]
-struct RankedVictim {
-    turn: RankTurn,
-    ran: SimSpan,
-    attempt: AttemptId,
-    /// How many slots the jobs behind its job could lose.
-    behind: u32,
-}
-
-/// A job that could use a slot, and its suspended attempt if it would resume that.
-type RankedClaim = (RankTurn, Option<AttemptId>);
-
 impl ByRank {
     pub(super) fn taking(&self) -> Option<Preemption> {
         self.preempt.as_ref().and_then(|spec| spec.how.preemption())
@@ -121,25 +100,20 @@ impl ByRank {
     }
 
     /// Returns the suspended attempt on the offer's tracker whose job ranks first, and its job's
-    /// position. Of several attempts of this job, the one that has run for longest comes first.
+    /// position.
     pub(super) fn suspended_here(
         &mut self,
         offer: &Offer<'_>,
         kind: SlotKind,
     ) -> Option<(RankTurn, AttemptId)> {
+        self.suspended.on(offer.tracker()).next()?;
         let view = offer.view();
-        let mut here = self.suspended.on(offer.tracker()).peekable();
-        here.peek()?;
         let around = self.surroundings(&view, kind);
-        let Self { formulas, records, stack, .. } = self;
-        let of_kind = here.filter(|attempt| attempt.slot() == kind);
-        let placed = of_kind.filter_map(|attempt| {
-            let (job, record) = view.job(attempt.job()).zip(records.get(&attempt.job()))?;
-            let ranked = RankedJob { job, record, around: &around };
-            let place = turn(&formulas[kind], &ranked, stack);
-            Some((place, Reverse(Suspensions::ran(offer, attempt)), attempt))
-        });
-        placed.min().map(|(place, _, attempt)| (place, attempt))
+        let Self { formulas, records, stack, suspended, .. } = self;
+        suspended.first_on(offer, kind, |job| {
+            let (job, record) = view.job(job).zip(records.get(&job))?;
+            Some(turn(&formulas[kind], &RankedJob { job, record, around: &around }, stack))
+        })
     }
 
     /// Takes slots on the offer's tracker for jobs that lack them.
@@ -156,12 +130,7 @@ impl ByRank {
             return;
         }
         self.refresh(&offer.view(), kind);
-        while self.may_take(offer, how) && self.take_slot(offer, kind, how) {}
-    }
-
-    fn may_take(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
-        // Only suspensions are limited, since a killed attempt keeps no memory.
-        how.ends() || self.suspended.have_room(offer)
+        while self.suspended.have_room(offer, how) && self.take_slot(offer, kind, how) {}
     }
 
     /// Takes a slot for the first job that lacks one and can use it on this tracker. Returns whether
@@ -176,72 +145,32 @@ impl ByRank {
             return false;
         }
         let victims = self.victims(offer, kind, how);
-        let Some(last) = victims.iter().map(|victim| victim.turn).max() else { return false };
         let view = offer.view();
         let around = self.surroundings(&view, kind);
-        // The slots that no job holds, such as free slots of other trackers, go to the first jobs
-        // in line. No slot is taken for what these can serve.
-        let mut spare = view.capacity(kind).saturating_sub(self.held[kind]);
-        let mut wanted = 0;
-        let mut found = None;
+        let spare = view.capacity(kind).saturating_sub(self.held[kind]);
+        let taking = Taking { kind, how, spare, victims };
         let Self { preempt, lines, records, reduces, delay, stack, .. } = self;
         let when = preempt.as_ref().and_then(|spec| spec.when.as_ref());
-        for (place, (turn, resumed)) in (0..).zip(claims(&lines[kind], here)) {
-            // A slot is taken only from a lower rank: among equals, jobs wait.
-            if last.0 <= turn.0 {
-                break;
-            }
-            let (.., id) = turn;
-            let view = offer.view();
-            let Some((job, record)) = view.job(id).zip(records.get(&id)) else { continue };
-            let lacking = if resumed.is_some() {
-                // The attempt can resume only on this tracker, so any job behind it may have to
-                // give up a slot.
-                u32::MAX
-            } else {
-                let tasks = reduces.pending(job, kind);
-                let served = tasks.min(spare);
-                spare -= served;
-                wanted + tasks - served
-            };
-            let ranked = RankedJob { job, record, around: &around };
-            let gives_way = |victim: &&RankedVictim| {
-                let (rank, .., of) = victim.turn;
-                // A job takes no slots from itself.
-                turn.0 < rank && of != id && victim.behind < lacking && {
-                    let other = view.job(of).zip(records.get(&of));
-                    let other =
-                        other.map(|(job, record)| RankedJob { job, record, around: &around });
-                    when.is_none_or(|when| {
-                        other.is_some_and(|other| when.holds(&ranked, &other, stack))
-                    })
-                }
-            };
-            let Some(victim) = victims.iter().find(gives_way) else { continue };
-            offer.count_on(victim.attempt, how);
-            // A victim loses its slot only if the job really begins a task here.
-            let begun = match resumed {
-                Some(attempt) => {
-                    offer.resume(attempt, Reason::InLine(place));
-                    Some(attempt)
-                }
-                None => {
-                    wanted = lacking;
-                    let launched = delay.launch(offer, id, kind, Reason::InLine(place));
-                    launched.map(|launched| launched.attempt)
-                }
-            };
-            if let Some(attempt) = begun {
-                found = Some((attempt, victim.attempt));
-                break;
-            }
-        }
-        offer.count_on_none();
-        let Some((attempt, victim)) = found else { return false };
+        let waiting = lines[kind].iter().map(|turn| (*turn, None));
+        let here = here.map(|(turn, attempt)| (turn, Some(attempt)));
+        let mut line = (0..).zip(with_resumed(waiting, here));
+        let next_claim = |view: &View<'_>| {
+            line.find_map(|(place, (turn, resumed))| {
+                let job = view.job(turn.2)?;
+                let tasks = if resumed.is_some() { 0 } else { reduces.pending(job, kind) };
+                Some(SlotClaim { turn, tasks, resumed, reason: Reason::InLine(place) })
+            })
+        };
+        let taken = taking.take(offer, delay, next_claim, |view, taker, giver| {
+            let Some(when) = when else { return true };
+            let [taker, giver] = [taker, giver].map(|(.., id)| {
+                let (job, record) = view.job(id).zip(records.get(&id))?;
+                Some(RankedJob { job, record, around: &around })
+            });
+            taker.zip(giver).is_some_and(|(taker, giver)| when.holds(&taker, &giver, stack))
+        });
+        let Some((attempt, victim)) = taken else { return false };
         self.note_begun(offer, attempt);
-        if !offer.preempt(victim, how, attempt) {
-            return false;
-        }
         let now = offer.view().now();
         let record = self.records.entry(victim.job()).or_default();
         match how {
@@ -257,26 +186,17 @@ impl ByRank {
 
     /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
     /// they lose them.
-    fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<RankedVictim> {
+    fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Victim<RankTurn>> {
+        let at_stake = |job| self.records.get(&job).and_then(|record| record.at_stake[kind]);
         let here = self.suspended.preemptable(offer, kind, how).filter_map(|report| {
-            let record = self.records.get(&report.attempt.job())?;
-            let (turn, _) = record.at_stake[kind]?;
-            let may_lose = how == Preemption::Suspend || record.may_kill(report.attempt);
-            let (ran, attempt) = (report.ran, report.attempt);
-            may_lose.then_some(RankedVictim { turn, ran, attempt, behind: 0 })
+            let (turn, _) = at_stake(report.attempt.job())?;
+            let may_lose = how == Preemption::Suspend
+                || self.records[&report.attempt.job()].may_kill(report.attempt);
+            may_lose.then_some((turn, report))
         });
-        let mut victims: Vec<RankedVictim> = here.collect();
-        // The attempt's number decides ties, so that equal runs give equal results.
-        victims.sort_unstable_by_key(|one| (Reverse(one.turn), one.ran, one.attempt));
-        let mut behind = 0;
-        let mut others = self.at_stake[kind].iter().rev().peekable();
-        for victim in &mut victims {
-            while let Some((.., job)) = others.next_if(|turn| victim.turn < **turn) {
-                let at_stake = self.records.get(job).and_then(|record| record.at_stake[kind]);
-                behind += at_stake.map_or(0, |(_, slots)| slots);
-            }
-            victim.behind = behind;
-        }
+        let givers = self.at_stake[kind].iter().rev();
+        let givers = givers.filter_map(|turn| at_stake(turn.2));
+        let mut victims = victims(here, givers);
         if self.preempt.as_ref().is_some_and(|spec| spec.victim == VictimChoice::Cheapest) {
             let view = offer.view();
             let memory = |job| view.job(job).map_or(Bytes::ZERO, |job| job.spec().memory[kind]);
@@ -287,19 +207,6 @@ impl ByRank {
         }
         victims
     }
-}
-
-/// Returns the jobs that could use a slot, in order. A suspended attempt comes just before the new
-/// tasks of its job.
-fn claims(
-    line: &BTreeSet<RankTurn>,
-    here: Option<(RankTurn, AttemptId)>,
-) -> impl Iterator<Item = RankedClaim> {
-    let is_before = move |turn: &&RankTurn| here.is_none_or(|(of_job, _)| **turn < of_job);
-    let before = line.iter().take_while(is_before).map(|turn| (*turn, None));
-    let here_too = here.map(|(turn, attempt)| (turn, Some(attempt)));
-    let after = here.into_iter().flat_map(|(turn, _)| line.range(turn..).map(|turn| (*turn, None)));
-    before.chain(here_too).chain(after)
 }
 
 #[cfg(test)]

@@ -5,11 +5,23 @@ use std::cell::OnceCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::taking::Turn;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
 
 /// A job's position: its rank, its arrival, and its number.
 pub(super) type RankTurn = (Rank, SimTime, JobId);
+
+impl Turn for RankTurn {
+    fn job(self) -> JobId {
+        self.2
+    }
+
+    fn may_take_from(self, other: Self) -> bool {
+        // Among equals, jobs wait.
+        self.0 < other.0
+    }
+}
 
 /// The past of a job, and its positions.
 #[derive(Debug, Default)]

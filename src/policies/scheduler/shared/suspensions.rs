@@ -4,6 +4,8 @@
 //! Suspended attempts keep their memory, so a tracker may have only a limited number. Once a
 //! tracker has this number, it suspends no more attempts until enough of them have resumed.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,14 +109,31 @@ impl Suspensions {
         })
     }
 
-    /// Returns how long an attempt has run, by the report of the offer's tracker.
-    pub fn ran(offer: &Offer<'_>, attempt: AttemptId) -> SimSpan {
-        offer.view().report_of(attempt).map_or(SimSpan::ZERO, |report| report.ran)
+    /// Returns the suspended attempt of a kind on the offer's tracker whose job comes first, with the
+    /// job's position, which `turn` returns. Of several attempts of this job, the one that has run for
+    /// longest comes first.
+    pub fn first_on<T: Ord>(
+        &self,
+        offer: &Offer<'_>,
+        kind: SlotKind,
+        mut turn: impl FnMut(JobId) -> Option<T>,
+    ) -> Option<(T, AttemptId)> {
+        let of_kind = self.on(offer.tracker()).filter(|attempt| attempt.slot() == kind);
+        let placed = of_kind.filter_map(|attempt| {
+            let report = offer.view().report_of(attempt);
+            let ran = report.map_or(SimSpan::ZERO, |report| report.ran);
+            Some((turn(attempt.job())?, Reverse(ran), attempt))
+        });
+        placed.min().map(|(turn, _, attempt)| (turn, attempt))
     }
 
-    /// Returns whether another attempt may be suspended on the tracker of an offer. If the answer
-    /// changes, adds a note to the offer.
-    pub fn have_room(&mut self, offer: &mut Offer<'_>) -> bool {
+    /// Returns whether another attempt may lose its slot on the tracker of an offer: only suspensions
+    /// are limited, since a killed attempt keeps no memory. If the answer changes, adds a note to the
+    /// offer.
+    pub fn have_room(&mut self, offer: &mut Offer<'_>, how: Preemption) -> bool {
+        if how.ends() {
+            return true;
+        }
         let limits = self.limits;
         let here = self.here(offer.tracker());
         let reports = offer.view().reports(offer.tracker());
