@@ -25,7 +25,7 @@ use super::shared::file_or::FileOr;
 use super::shared::places::move_entry;
 use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::pools::{Pool, Pools};
-use super::shared::rank::Rank;
+use super::shared::measure::Measure;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
@@ -103,7 +103,7 @@ struct DrfPool {
 }
 
 /// A job's position in its pool: its dominant share, its arrival, and its number.
-type DominantTurn = (Rank, SimTime, JobId);
+type DominantTurn = (Measure, SimTime, JobId);
 
 /// A job that has not ended.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl Drf {
             self.change_held(before.pool, |all| *all -= before.held);
         }
         self.change_held(pool, |all| *all += held);
-        let turn = (Rank(held.dominant_share(self.total)), job.submitted_at(), job.id());
+        let turn = (Measure(held.dominant_share(self.total)), job.submitted_at(), job.id());
         let mut places = PerSlot::default();
         for kind in SlotKind::BOTH {
             let before = known.and_then(|known| Some((known.pool, known.places[kind]?)));
@@ -166,13 +166,13 @@ impl Drf {
 
     /// Returns the position of a pool: for each pool from the outermost to this one, its dominant
     /// share for its weight, and its number.
-    fn position(&self, pool: PoolId) -> Vec<(Rank, PoolId)> {
+    fn position(&self, pool: PoolId) -> Vec<(Measure, PoolId)> {
         let around = self.tree.upwards(pool).filter(|pool| *pool != PoolId::ROOT);
         let share = |pool: PoolId| {
             let share = self.pools[pool.index()].held.dominant_share(self.total);
-            (Rank(share / self.tree.pool(pool).weight), pool)
+            (Measure(share / self.tree.pool(pool).weight), pool)
         };
-        let mut position: Vec<(Rank, PoolId)> = around.map(share).collect();
+        let mut position: Vec<(Measure, PoolId)> = around.map(share).collect();
         position.reverse();
         position
     }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::allocations::PoolBy;
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::places::move_entry;
-use super::shared::rank::Rank;
+use super::shared::measure::Measure;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, Orders, PerSlot, Policy,
@@ -117,9 +117,9 @@ impl PayingPool {
 
     /// Returns its place among the pools: those that can pay come first, and of these, the one with
     /// the fewest slots for what it spends.
-    fn turn(&self, kind: SlotKind) -> (bool, Rank) {
+    fn turn(&self, kind: SlotKind) -> (bool, Measure) {
         let weight = if self.can_pay() { self.spending } else { 1.0 };
-        (!self.can_pay(), Rank(f64::from(self.running[kind]) / weight))
+        (!self.can_pay(), Measure(f64::from(self.running[kind]) / weight))
     }
 }
 
@@ -178,7 +178,7 @@ impl DynamicPriority {
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let numbers = (0..self.pools.len()).inspect(|_| step());
         let waiting = numbers.filter(|number| !self.pools[*number].lines[kind].is_empty());
-        let mut waiting: Vec<((bool, Rank), usize)> =
+        let mut waiting: Vec<((bool, Measure), usize)> =
             waiting.map(|number| (self.pools[number].turn(kind), number)).collect();
         waiting.sort_unstable();
         for (_, number) in waiting {

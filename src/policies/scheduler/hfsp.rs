@@ -40,7 +40,7 @@ use self::ranking::RankedPlace;
 use super::estimator::{Estimates, within};
 use super::rank::JobRecord;
 use super::shared::delay::Delay;
-use super::shared::rank::Rank;
+use super::shared::measure::Measure;
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
@@ -133,7 +133,7 @@ impl Hfsp {
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
         // The lookup borrowed all of `self`, so borrow the fields again.
         let Self { phases, delay, .. } = self;
-        let mut from = Some(Rank::FIRST);
+        let mut from = Some(Measure::FIRST);
         while began.is_none()
             && let Some(rank) = from
         {
@@ -450,7 +450,7 @@ mod tests {
         Victim {
             attempt: task.attempt(0),
             ran: SimSpan::from_secs(ran),
-            turn: (Rank(rank), JobId(job)),
+            turn: (Measure(rank), JobId(job)),
             behind,
         }
     }
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
         let last_first = [victim(3, 30.0, 70, 0), victim(2, 20.0, 80, 2), victim(1, 10.0, 50, 4)];
-        let sizes = [0.0, 900.0, 300.0, 500.0].map(Rank);
+        let sizes = [0.0, 900.0, 300.0, 500.0].map(Measure);
         let chosen_for = |turn: RankedPlace, lacking: u32, rule: Victims| {
             let mut victims = last_first.to_vec();
             rule.sort(&mut victims, |job| sizes[job.index()]);
@@ -469,7 +469,7 @@ mod tests {
             let taking = Taking { kind, how, spare: 0, victims };
             taking.able(turn, lacking).next().map(|victim| victim.attempt.job().0)
         };
-        let chosen = |lacking, rule| chosen_for((Rank(5.0), JobId(9)), lacking, rule);
+        let chosen = |lacking, rule| chosen_for((Measure(5.0), JobId(9)), lacking, rule);
         use Victims as V;
         for rule in [V::LargestJob, V::LastJob, V::LastJobOldest, V::Youngest] {
             assert_eq!(chosen(1, rule), Some(3), "{rule:?}: the last job suffices");
@@ -480,6 +480,6 @@ mod tests {
         let paper = HfspOptions { variant: HfspVariant::Paper2015, ..HfspOptions::default() };
         assert_eq!(chosen(5, paper.rules().victims), Some(3), "of the job that is tagged");
         assert_eq!(chosen(5, V::Youngest), Some(1), "it has run for only 50 s");
-        assert_eq!(chosen_for((Rank(40.0), JobId(9)), 5, V::Youngest), None);
+        assert_eq!(chosen_for((Measure(40.0), JobId(9)), 5, V::Youngest), None);
     }
 }

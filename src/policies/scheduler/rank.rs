@@ -18,6 +18,7 @@ mod formula;
 mod preempt;
 mod record;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
@@ -32,7 +33,7 @@ pub(in crate::scheduler) use self::record::JobRecord;
 use self::record::RankTurn;
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::places::move_entry;
-use super::shared::rank::Rank;
+use super::shared::measure::Measure;
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::{SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
@@ -97,9 +98,9 @@ pub struct ByRank {
 /// number last.
 fn turn(formula: &RankFormula, ranked: &RankedJob<'_>, stack: &mut Vec<f64>) -> RankTurn {
     let value = formula.of_job(ranked, stack);
-    // The subtraction makes zero and minus zero the same rank, which a sign would not.
-    let rank = Rank(if value.is_nan() { f64::INFINITY } else { 0.0 - value });
-    (rank, ranked.job.submitted_at(), ranked.job.id())
+    // The sum makes zero and minus zero the same rank.
+    let rank = Measure(if value.is_nan() { f64::NEG_INFINITY } else { value + 0.0 });
+    (Reverse(rank), ranked.job.submitted_at(), ranked.job.id())
 }
 
 impl Policy for ByRank {
@@ -275,8 +276,8 @@ impl Scheduler for ByRank {
         say: &mut dyn FnMut(JobId, &[RankNumber]),
     ) {
         self.refresh(view, kind);
-        for (rank, submitted, job) in &self.lines[kind] {
-            say(*job, &[("rank", 0.0 - rank.0), ("submitted", submitted.as_secs_f64())]);
+        for (Reverse(rank), submitted, job) in &self.lines[kind] {
+            say(*job, &[("rank", rank.0), ("submitted", submitted.as_secs_f64())]);
         }
     }
 

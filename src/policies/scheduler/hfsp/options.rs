@@ -14,7 +14,7 @@ use super::ranking::RankedPlace;
 use crate::scheduler::estimator::{Estimator, SizeError, within};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
-use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::measure::Measure;
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use crate::scheduler::shared::taking::Victim;
@@ -290,7 +290,7 @@ pub enum Victims {
 
 impl Victims {
     /// Sorts attempts of which those of the last job come first, its youngest before all others.
-    pub(super) fn sort(self, victims: &mut [Victim<RankedPlace>], size: impl Fn(JobId) -> Rank) {
+    pub(super) fn sort(self, victims: &mut [Victim<RankedPlace>], size: impl Fn(JobId) -> Measure) {
         match self {
             Self::LastJob => {}
             Self::Youngest => victims.sort_by_key(|one| (one.ran, one.attempt)),

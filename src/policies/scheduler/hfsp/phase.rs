@@ -11,7 +11,7 @@ use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
-use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::measure::Measure;
 use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -57,7 +57,7 @@ pub(super) struct Phase {
 struct LateJob {
     /// How long its attempts had held slots when jobs were last ranked, in seconds, if it counts.
     attained: f64,
-    rank: Rank,
+    rank: Measure,
 }
 
 /// How large a job really is.
@@ -140,7 +140,7 @@ impl Phase {
         }
         // The job ranks last until it arrives in the virtual cluster, since reduces that are
         // launched earlier would only wait.
-        self.ranking.enter(job.id(), Rank(f64::INFINITY));
+        self.ranking.enter(job.id(), Measure(f64::INFINITY));
         self.awaited.insert(job.id());
         self.await_arrival(view, job, estimates);
     }
@@ -386,9 +386,9 @@ impl Phase {
 
     /// Returns the rank of a late job by its attained service and by the slots that it holds for its
     /// weight; `None` if it has no tasks of this kind.
-    fn late_rank(&self, job: &Job, attained: f64) -> Option<Rank> {
+    fn late_rank(&self, job: &Job, attained: f64) -> Option<Measure> {
         let held = f64::from(self.ranking.held_by(job.id())?) / self.rules.weights.of(job);
-        Some(Rank(match self.rules.late {
+        Some(Measure(match self.rules.late {
             // Slots decide only between jobs that have been served alike.
             LateOrder::LeastAttained => LATE + attained + held / 1e6,
             _ => LATE + held,
@@ -419,10 +419,10 @@ impl Phase {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
                 let left = self.cluster.left(view.now());
-                self.ranking.rank(left.map(|(id, left, ended)| (id, Rank(rank(left, ended)))));
+                self.ranking.rank(left.map(|(id, left, ended)| (id, Measure(rank(left, ended)))));
             }
             HfspOrder::RemainingWork => {
-                self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Rank(*left))));
+                self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Measure(*left))));
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
@@ -446,7 +446,7 @@ impl Phase {
         let finishes = self.cluster.finishes();
         self.placed.clear();
         self.placed.extend(finishes.iter().map(|(id, _)| *id));
-        let rank = |id: JobId, at| self.late.get(&id).map_or(Rank(at), |late| late.rank);
+        let rank = |id: JobId, at| self.late.get(&id).map_or(Measure(at), |late| late.rank);
         self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, rank(id, at))));
         self.ranked = Ranked::All;
     }
@@ -461,7 +461,7 @@ impl Phase {
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
             known.for_each(|job| self.ranking.displace(job));
             for (job, at) in self.cluster.ended() {
-                let rank = self.late.get(&job).map_or(Rank(at), |late| late.rank);
+                let rank = self.late.get(&job).map_or(Measure(at), |late| late.rank);
                 self.ranking.place_at(job, rank);
             }
             self.ranked = Ranked::First(dealing);
@@ -472,7 +472,7 @@ impl Phase {
                     self.rank_all();
                     break;
                 };
-                self.ranking.place_at(job, Rank(at));
+                self.ranking.place_at(job, Measure(at));
                 self.placed.push(job);
             }
             return true;
@@ -483,12 +483,12 @@ impl Phase {
     }
 
     /// Returns the rank before which all ranks are up to date; `None` if all ranks are.
-    pub(super) fn ranked_before(&self) -> Option<Rank> {
+    pub(super) fn ranked_before(&self) -> Option<Measure> {
         match &self.ranked {
             Ranked::All => None,
             // Every job without an up-to-date rank ends at this time or later.
-            Ranked::First(dealing) => Some(Rank(dealing.next_end().unwrap_or(f64::INFINITY))),
-            Ranked::Nobody => Some(Rank::FIRST),
+            Ranked::First(dealing) => Some(Measure(dealing.next_end().unwrap_or(f64::INFINITY))),
+            Ranked::Nobody => Some(Measure::FIRST),
         }
     }
 
@@ -500,7 +500,7 @@ impl Phase {
         &self,
         here: Option<SuspendedHere>,
     ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
-        self.samples().chain(self.in_line(here, Rank::FIRST))
+        self.samples().chain(self.in_line(here, Measure::FIRST))
     }
 
     /// Returns the number that puts a claim in its place. A job may have two claims: tasks of its
@@ -526,7 +526,7 @@ impl Phase {
         // reduces yet.
         let is_here = |job: &JobId| !self.awaited.contains(job);
         queue.filter(is_here).map(|job| SlotClaim {
-            turn: (Rank::FIRST, job),
+            turn: (Measure::FIRST, job),
             tasks: self.trainer.to_launch(job),
             resumed: None,
             reason: Reason::Sample,
@@ -558,7 +558,7 @@ impl Phase {
     pub(super) fn in_line(
         &self,
         here: Option<SuspendedHere>,
-        from: Rank,
+        from: Measure,
     ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
         let trains = self.trains();
         let ranked_before = self.ranked_before();
@@ -592,8 +592,8 @@ impl Phase {
 
     /// Returns the estimated size of a job, in seconds of work; infinite before the job arrives in
     /// the virtual cluster.
-    pub(super) fn size_of(&self, job: JobId) -> Rank {
-        Rank(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
+    pub(super) fn size_of(&self, job: JobId) -> Measure {
+        Measure(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
     }
 
     /// Returns whether an attempt must not be preempted.

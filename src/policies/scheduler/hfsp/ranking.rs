@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::scheduler::shared::places::move_entry;
-use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::measure::Measure;
 use crate::scheduler::shared::taking::Turn;
 use mumakil_core::mapred::{JobId, step};
 
 /// A job's position: its rank, then its number.
-pub(super) type RankedPlace = (Rank, JobId);
+pub(super) type RankedPlace = (Measure, JobId);
 
 impl Turn for RankedPlace {
     fn job(self) -> JobId {
@@ -43,7 +43,7 @@ pub(super) struct Ranking {
 /// The rank and the counts of a job.
 #[derive(Clone, Copy, Debug)]
 struct JobStanding {
-    rank: Rank,
+    rank: Measure,
     has_place: bool,
     /// The number of tasks that the job could launch.
     pending: u32,
@@ -63,7 +63,7 @@ impl JobStanding {
 
 impl Ranking {
     /// Adds a job that has no tasks to launch yet.
-    pub(super) fn enter(&mut self, job: JobId, rank: Rank) {
+    pub(super) fn enter(&mut self, job: JobId, rank: Measure) {
         self.put(job, Some(JobStanding { rank, has_place: true, pending: 0, held: 0 }));
     }
 
@@ -78,12 +78,12 @@ impl Ranking {
     }
 
     /// Sets a job's rank.
-    pub(super) fn place_at(&mut self, job: JobId, rank: Rank) {
+    pub(super) fn place_at(&mut self, job: JobId, rank: Measure) {
         self.put_if_known(job, |standing| JobStanding { rank, has_place: true, ..standing });
     }
 
     /// Sets the ranks of these jobs, and restores the last positions of all other jobs.
-    pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Rank)>) {
+    pub(super) fn rank(&mut self, ranks: impl IntoIterator<Item = (JobId, Measure)>) {
         for (job, rank) in ranks {
             step();
             // Jobs that have ended in the real cluster may still be in the virtual one: skip them,
@@ -152,7 +152,7 @@ impl Ranking {
 
     /// Returns the jobs with tasks to launch, in order from a rank on, each with the number of
     /// these tasks.
-    pub(super) fn waiting(&self, from: Rank) -> impl Iterator<Item = (RankedPlace, u32)> {
+    pub(super) fn waiting(&self, from: Measure) -> impl Iterator<Item = (RankedPlace, u32)> {
         self.waiting
             .range((from, JobId(0))..)
             .inspect(|_| step())
@@ -180,7 +180,7 @@ mod tests {
     fn ranking(counts: &[(u32, u32)]) -> Ranking {
         let mut ranking = Ranking::default();
         for (id, (pending, held)) in (0..).zip(counts) {
-            ranking.enter(JobId(id), Rank(f64::from(id)));
+            ranking.enter(JobId(id), Measure(f64::from(id)));
             ranking.count(JobId(id), *pending, *held);
         }
         ranking
@@ -194,10 +194,10 @@ mod tests {
     fn those_with_something_to_launch_come_in_their_order() {
         let mut ranking = ranking(&[(0, 4), (2, 0), (1, 1)]);
         let waiting = |ranking: &Ranking| -> Vec<u32> {
-            ranking.waiting(Rank::FIRST).map(|((_, job), _)| job.0).collect()
+            ranking.waiting(Measure::FIRST).map(|((_, job), _)| job.0).collect()
         };
         assert_eq!(waiting(&ranking), [1, 2]);
-        ranking.rank([(JobId(2), Rank(-1.0)), (JobId(9), Rank(-2.0))]);
+        ranking.rank([(JobId(2), Measure(-1.0)), (JobId(9), Measure(-2.0))]);
         ranking.count(JobId(0), 1, 4);
         assert_eq!(waiting(&ranking), [2, 0, 1]);
         ranking.remove(JobId(0));

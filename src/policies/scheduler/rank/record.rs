@@ -1,16 +1,17 @@
 //! A policy's memory of a job whose rank it computes.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::scheduler::shared::rank::Rank;
+use crate::scheduler::shared::measure::Measure;
 use crate::scheduler::shared::taking::Turn;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
 
-/// A job's position: its rank, its arrival, and its number.
-pub(super) type RankTurn = (Rank, SimTime, JobId);
+/// A job's position: its rank, of which the highest comes first, its arrival, and its number.
+pub(super) type RankTurn = (Reverse<Measure>, SimTime, JobId);
 
 impl Turn for RankTurn {
     fn job(self) -> JobId {

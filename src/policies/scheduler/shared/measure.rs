@@ -4,27 +4,27 @@ use std::cmp::Ordering;
 
 use mumakil_core::mapred::step;
 
-/// The rank of a job: jobs with lower ranks are served first.
+/// A measure of a job: usually jobs with a lower measure are served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rank(pub f64);
+pub struct Measure(pub f64);
 
-impl Rank {
-    /// The rank before all other ranks.
+impl Measure {
+    /// The measure before all others.
     pub const FIRST: Self = Self(f64::NEG_INFINITY);
 }
 
-impl Eq for Rank {}
+impl Eq for Measure {}
 
-impl PartialOrd for Rank {
+impl PartialOrd for Measure {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Rank {
+impl Ord for Measure {
     fn cmp(&self, other: &Self) -> Ordering {
         step();
-        // Ranks are floating-point numbers because they may be infinite; they are never NaN.
+        // Measures are floating-point numbers because they may be infinite; they are never NaN.
         self.0.total_cmp(&other.0)
     }
 }
