@@ -45,8 +45,8 @@ pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Discount, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
-    SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
+    Confidence, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, SampledTasks, SparedAttempts,
+    Victims, Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};

@@ -137,7 +137,7 @@ const SCHEDULERS: [&str; 26] = [
     "{fair-deficit: {reduce_order: srt, reduce_gate: coupling, srt: {running_maps: by_progress}}}",
     "hfsp",
     "{hfsp: {variant: paper-2013, sample: 2, suspended: {most: 2, few: 0}, \
-     weights: priority, spared: training, reduces_arrive: maps-done}}",
+     weights: priority, spared: training}}",
     "{hfsp: {variant: hadoop, preemption: kill, map_preemption: kill}}",
     "{rank: {jobs: -remaining_maps * map_time - remaining_reduces * reduce_time, \
      reduces: 'if(waited > 20s, jobs, -attained / 1s)', delay: {w1: 6s, w2: 3s}}}",

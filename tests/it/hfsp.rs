@@ -337,8 +337,6 @@ fn stream_of_small_jobs(scheduler: &str) -> f64 {
 
 #[test]
 fn a_large_job_under_a_stream_of_small_ones_ends_but_starves_under_srpt() {
-    let done = stream_of_small_jobs("{hfsp: {virtual_slots: parts}}");
-    assert_eq!(done, 1.0, "the large job has got its turn");
     let done = stream_of_small_jobs("fsp");
     assert_eq!(done, 1.0, "FSP knows the true sizes");
     let done = stream_of_small_jobs("srpt");
@@ -441,7 +439,7 @@ fn a_job_of_unknown_size_goes_last_whatever_is_guessed() {
     - {name: known, maps: 20, map_time: 20s}
     - {name: unknown, submit: 100s, maps: 20, map_time: 20s}
 ";
-    let hfsp = "{hfsp: {variant: paper-2013, sample: 1, confidence: inf, first_guess: 0s, training_slots: 0}}";
+    let hfsp = "{hfsp: {variant: paper-2013, sample: 1, confidence: inf, training_slots: 0}}";
     let (story, _) = on(2, 1, hfsp, jobs);
     assert_eq!(story.preempted, 0);
     assert!(story.ended[&0] < 260.0, "no other job takes its slots: {:?}", story.ended);
@@ -461,7 +459,7 @@ fn whole_virtual_slots_starve_the_largest_job_and_a_note_says_so() {
     let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0}}", jobs);
     let is_told = |note: &&str| note.starts_with("some jobs have no virtual slot for");
     assert!(story.notes.iter().any(is_told), "{:?}", story.notes);
-    let (story, _) = on(1, 2, "{hfsp: {estimator: oracle, sample: 0, virtual_slots: parts}}", jobs);
+    let (story, _) = on(1, 2, "fsp", jobs);
     assert!(!story.notes.iter().any(is_told), "{:?}", story.notes);
 }
 
@@ -496,11 +494,11 @@ fn a_reduce_whose_maps_are_not_done_stands_last_in_line() {
     let cluster = format!(
         "{EXACT}cluster: {{nodes: 1, map_slots: 3, reduce_slots: 1, memory: 64GiB}}\nworkload:\n  jobs:\n{jobs}"
     );
-    let ended = |arrival: &str| {
-        let hfsp = format!("{{hfsp: {{preemption: wait, reduces_arrive: {arrival}}}}}");
+    let ended = |variant: &str| {
+        let hfsp = format!("{{hfsp: {{variant: {variant}, preemption: wait}}}}");
         run(&format!("{cluster}scheduler: {hfsp}\n")).0.ended[&2]
     };
-    let [with_maps, maps_done] = ["with-maps", "maps-done"].map(ended);
+    let [with_maps, maps_done] = ["hadoop", "paper-2015"].map(ended);
     assert!(200.0 < with_maps, "the slow reduce held the slot: {with_maps}");
     assert!(maps_done < 200.0, "{maps_done}");
 }
@@ -609,13 +607,13 @@ scheduler:
 /// other job had reduces.
 #[test]
 fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
-    let ends = |arrival: &str| {
+    let ends = |variant: &str| {
         let room = Room::new();
         room.write(
             "failing.yaml",
             &format!(
                 "seed: 6\nhadoop: {{map_failures: 90 %, max_attempts: 1, slow_start: 1}}\ncluster: {{nodes: 4}}\n\
-                 scheduler: {{hfsp: {{reduces_arrive: {arrival}}}}}\nfaults: [{{task_failures: 6 %}}]\n\
+                 scheduler: {{hfsp: {{variant: {variant}}}}}\nfaults: [{{task_failures: 6 %}}]\n\
                  workload:\n  jobs:\n\
                  \x20   - {{name: a, maps: 40, map_time: 10s, reduces: 2, shuffle_time: 0s, reduce_time: 10s}}\n\
                  \x20   - {{name: b, submit: 1s, count: 40, every: 20s, maps: 4, map_time: 10s, reduces: 4, \
@@ -628,6 +626,6 @@ fn reduces_do_not_wait_for_a_map_that_has_failed_for_good() {
         let first = jobs.records().next().unwrap().unwrap();
         first[column].parse::<u64>().unwrap()
     };
-    let [with_maps, maps_done] = ["with-maps", "maps-done"].map(ends);
+    let [with_maps, maps_done] = ["hadoop", "paper-2015"].map(ends);
     assert!(maps_done < with_maps * 3 / 2, "{maps_done} ms beside {with_maps} ms");
 }

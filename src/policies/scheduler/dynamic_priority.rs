@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::shared::allocations::PoolBy;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::places::move_entry;
 use super::shared::measure::Measure;
+use super::shared::places::move_entry;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, Orders, PerSlot, Policy,

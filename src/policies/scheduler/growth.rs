@@ -132,7 +132,6 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<ModifiedFair>("{}", &ALL),
         too_fast::<Hfsp>("{}", &ALL),
         too_fast::<Hfsp>("{variant: hadoop}", &ALL),
-        too_fast::<Hfsp>("{virtual_slots: parts}", &ALL),
     ];
     assert_eq!(found.concat(), [""; 0]);
 }

@@ -30,11 +30,11 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use self::options::HfspRules;
 pub use self::options::{
-    Confidence, Discount, HfspOptions, HfspOrder, HfspVariant, LateOrder, ReduceArrival,
-    SampledTasks, SparedAttempts, Victims, VirtualSlots, Weights,
+    Confidence, HfspOptions, HfspOrder, HfspVariant, LateOrder, SampledTasks, SparedAttempts,
+    Victims, Weights,
 };
+pub(super) use self::options::{HfspRules, VirtualSlots};
 use self::phase::{Phase, SuspendedHere};
 use self::ranking::RankedPlace;
 use super::estimator::{Estimates, within};
@@ -46,7 +46,7 @@ use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, Outcome,
-    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Reason, Report,
+    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Report,
     RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
@@ -79,7 +79,13 @@ impl Policy for Hfsp {
     }
 
     fn new(options: HfspOptions) -> Self {
-        let rules = options.rules();
+        Self::with(options.rules())
+    }
+}
+
+impl Hfsp {
+    /// Returns the policy with these rules.
+    pub(super) fn with(rules: HfspRules) -> Self {
         Self {
             phases: PerSlot::of(|kind| Phase::new(kind, &rules)),
             estimates: Estimates::new(rules.estimator.clone(), rules.error.clone()),
@@ -90,9 +96,7 @@ impl Policy for Hfsp {
             rules,
         }
     }
-}
 
-impl Hfsp {
     fn means(&self, kind: SlotKind) -> SlotTaking {
         match kind {
             SlotKind::Map => self.rules.map_preemption,
@@ -125,9 +129,6 @@ impl Hfsp {
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| claim.begin(offer, kind, delay));
-        if began.is_none() && !phases[kind].has_room() {
-            return false;
-        }
         // Look for suspended attempts only if no sample uses the slot, since the lookup may rank
         // all jobs.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
@@ -138,9 +139,8 @@ impl Hfsp {
             && let Some(rank) = from
         {
             // Ask the jobs that have a rank. If all of them decline, rank more jobs.
-            began = phases[kind]
-                .in_line(here, rank)
-                .find_map(|claim| claim.begin(offer, kind, delay));
+            began =
+                phases[kind].in_line(here, rank).find_map(|claim| claim.begin(offer, kind, delay));
             from = phases[kind].ranked_before();
             if began.is_none() {
                 phases[kind].rank_more();
@@ -190,8 +190,7 @@ impl Hfsp {
     ) -> Vec<Victim<RankedPlace>> {
         let phase = &self.phases[kind];
         let of_kind = self.suspended.preemptable(offer, kind, how);
-        let of_kind: Vec<&Report> =
-            of_kind.filter(|report| !phase.needs(report.attempt)).collect();
+        let of_kind: Vec<&Report> = of_kind.filter(|report| !phase.needs(report.attempt)).collect();
         if of_kind.is_empty() {
             return Vec::new();
         }
@@ -408,23 +407,6 @@ mod tests {
         assert_eq!(passed("{delay: {w1: 6s}}", 2.0), Some(3), "a time was asked for");
         assert_eq!(passed("{variant: hadoop}", 2.0), Some(0));
         assert_ne!(passed("{variant: paper-2013}", 0.01), Some(2));
-    }
-
-    /// Of ten slots two are reserved for samples. A job of 20 maps has a sample of one.
-    #[test]
-    fn reserved_slots_are_kept_free_for_samples() {
-        let held = |options: &str| {
-            let options = serde_yaml::from_str(options).unwrap();
-            let mut bench = PolicyBench::new(Hfsp::new(options), 5, PerSlot { map: 2, reduce: 0 });
-            let large = bench.submit(20, 0, |_| {});
-            bench.fill();
-            let before = bench.held(SlotKind::Map, [large])[0];
-            let new = bench.submit(20, 0, |_| {});
-            bench.fill();
-            (before, bench.held(SlotKind::Map, [new])[0])
-        };
-        assert_eq!(held("{sample: 1}"), (10, 0), "the new job waits");
-        assert_eq!(held("{sample: 1, reserved_slots: 20 %}"), (9, 1));
     }
 
     #[test]

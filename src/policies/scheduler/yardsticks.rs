@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimator::{Estimator, SizeError};
 use super::hfsp::{
-    Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, Victims, VirtualSlots, Weights,
+    Hfsp, HfspOptions, HfspOrder, HfspRules, HfspVariant, LateOrder, Victims, VirtualSlots, Weights,
 };
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
@@ -135,8 +135,6 @@ impl YardstickOptions {
             order: Some(order),
             late: Some(self.late),
             weights: Some(self.weights.clone()),
-            // Theory shares exactly. With whole slots, some jobs would have none.
-            virtual_slots: Some(VirtualSlots::Parts),
             preemption: Some(self.preemption),
             // As in theory, the job that would be served last gives up its slot.
             victims: Some(Victims::LastJob),
@@ -168,7 +166,10 @@ impl<D: Discipline> Policy for BySize<D> {
     }
 
     fn new(options: YardstickOptions) -> Self {
-        Self { policy: Hfsp::new(options.in_order(D::ORDER)), discipline: PhantomData }
+        let rules = options.in_order(D::ORDER).rules();
+        // Theory shares exactly. With whole slots, some jobs would have none.
+        let rules = HfspRules { virtual_slots: VirtualSlots::Parts, ..rules };
+        Self { policy: Hfsp::with(rules), discipline: PhantomData }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The options of `hfsp`. A variant sets all of them; each option can also be set alone.
+//! The options of `hfsp`, and its rules. A variant sets all rules; an option replaces one of them.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -44,37 +44,15 @@ pub struct HfspOptions {
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// The share of the cluster's slots that no other tasks may take, so that samples find them
-    /// free: none unless given. It counts towards `training_slots`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reserved_slots: Option<Fraction>,
     /// After a reduce of a sample has worked for this long without fetching, its length is
     /// estimated from its progress: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
-    /// Whether fetching and merging are part of the size of reduces, as in `paper-2015`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shuffle_counts: Option<bool>,
-    /// Whether a reduce is taken to work as long as its input is large, compared with the other
-    /// reduces of its job, as in `paper-2013`. Otherwise all reduces are taken to be alike.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skew_counts: Option<bool>,
     /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
     /// given. With `inf`, all measured jobs come first. An estimator of one's own makes the first
     /// guess, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// The guess of a task's length before any task has ended: 1min unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_guess: Option<SimSpan>,
-    /// The first guess is the mean of this many tasks, those that ended last: 100 in `paper-2013`,
-    /// whose text says "recent" and gives no number; otherwise of all tasks that have ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recent_tasks: Option<Count<1, 1_000_000>>,
-    /// The work that is subtracted from a job's size once the size is known: `sample` in
-    /// `paper-2013`, `virtual-work` in `paper-2015`, `nothing` in `hadoop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discount: Option<Discount>,
     /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<HfspOrder>,
@@ -86,10 +64,6 @@ pub struct HfspOptions {
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging: Option<Factor>,
-    /// How the slots of the virtual cluster are dealt: `smallest-first` in the papers,
-    /// `oldest-first` in `hadoop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub virtual_slots: Option<VirtualSlots>,
     /// By what weight jobs share the virtual cluster: `equal` unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
@@ -103,10 +77,6 @@ pub struct HfspOptions {
     /// The attempts that are never preempted: `training`, in `paper-2013` `sample`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared: Option<SparedAttempts>,
-    /// When the reduces of a job join the order: `maps-done` in the papers, `with-maps` in
-    /// `hadoop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduces_arrive: Option<ReduceArrival>,
     /// Which attempt of the jobs that hold too many slots loses its slot: `largest-job` in
     /// `paper-2013`, `last-job` in `paper-2015`, `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,9 +130,8 @@ pub enum SampledTasks {
 }
 
 /// The work that is subtracted from a job's size when the size is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Discount {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Discount {
     /// The work that the sample has really done.
     Sample,
     /// The work that the job has done in the virtual cluster.
@@ -199,9 +168,8 @@ pub enum LateOrder {
 }
 
 /// How the slots of the virtual cluster are dealt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum VirtualSlots {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::scheduler) enum VirtualSlots {
     /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the
     /// largest jobs have no slot, and may starve; a note among the events says when this is so.
     SmallestFirst,
@@ -264,9 +232,8 @@ pub enum SparedAttempts {
 }
 
 /// When the reduces of a job join the virtual cluster, which gives them their place in the order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReduceArrival {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReduceArrival {
     /// With the job's maps, when the job begins.
     WithMaps,
     /// When the job's maps are done, as a job of their own. Before that, its reduces can only
@@ -353,24 +320,22 @@ impl JsonSchema for Confidence {
 
 /// The options, completed by the variant.
 #[derive(Clone, Debug)]
-pub(super) struct HfspRules {
+pub(in crate::scheduler) struct HfspRules {
     pub(super) estimator: Estimator,
     pub(super) error: Option<SizeError>,
     pub(super) sample: u32,
     pub(super) sampled: SampledTasks,
     pub(super) training_slots: f64,
-    pub(super) reserved_slots: f64,
     pub(super) reduce_time_out: Option<SimSpan>,
     pub(super) shuffle_counts: bool,
     pub(super) skew_counts: bool,
     pub(super) confidence: f64,
-    pub(super) first_guess: SimSpan,
     pub(super) recent_tasks: Option<usize>,
     pub(super) discount: Discount,
     pub(super) order: HfspOrder,
     pub(super) late: LateOrder,
     pub(super) aging: f64,
-    pub(super) virtual_slots: VirtualSlots,
+    pub(in crate::scheduler) virtual_slots: VirtualSlots,
     pub(super) weights: Weights,
     pub(super) preemption: SlotTaking,
     pub(super) map_preemption: SlotTaking,
@@ -413,18 +378,12 @@ impl HfspRules {
             sampled: SampledTasks::First,
             // 2013, section 4.1: all slots of the cluster.
             training_slots: 1.0,
-            // Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
-            // kept idle for samples that may come.
-            reserved_slots: 0.0,
             // The papers' Δ is 60 s.
             reduce_time_out: Some(SimSpan::from_secs(60)),
             shuffle_counts: false,
             skew_counts: false,
             // The papers' experiments use ξ = 1.
             confidence: 1.0,
-            // The papers give no number. The published source begins with 60 s for maps and for
-            // reduces.
-            first_guess: SimSpan::from_secs(60),
             recent_tasks: None,
             // 2013, section 3.2.1: "discounted by the amount of work done by tasks
             // scheduled in the Training module".
@@ -577,7 +536,7 @@ impl HfspOptions {
     }
 
     /// Returns the options, completed by the variant.
-    pub(super) fn rules(&self) -> HfspRules {
+    pub(in crate::scheduler) fn rules(&self) -> HfspRules {
         let base = HfspRules::of_variant(self.variant);
         // Some variants never preempt maps, whatever `preemption` is.
         let spares_maps = base.map_preemption == SlotTaking::Wait;
@@ -595,26 +554,19 @@ impl HfspOptions {
             sample: self.sample.map_or(base.sample, Count::get),
             sampled: self.sampled.unwrap_or(base.sampled),
             training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
-            reserved_slots: self.reserved_slots.map_or(base.reserved_slots, Fraction::get),
             reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
-            shuffle_counts: self.shuffle_counts.unwrap_or(base.shuffle_counts),
-            skew_counts: self.skew_counts.unwrap_or(base.skew_counts),
             confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
-            first_guess: self.first_guess.unwrap_or(base.first_guess),
-            recent_tasks: self.recent_tasks.map(|count| count.get() as usize).or(base.recent_tasks),
-            discount: self.discount.unwrap_or(base.discount),
             order: self.order.unwrap_or(base.order),
             late: self.late.unwrap_or(base.late),
             aging: self.aging.map_or(base.aging, Factor::get),
-            virtual_slots: self.virtual_slots.unwrap_or(base.virtual_slots),
             weights: self.weights.clone().unwrap_or(base.weights),
             preemption,
             map_preemption: self.map_preemption.unwrap_or(maps),
             spared: self.spared.unwrap_or(base.spared),
-            reduces_arrive: self.reduces_arrive.unwrap_or(base.reduces_arrive),
             victims: self.victims.unwrap_or(base.victims),
             suspended: self.suspended.unwrap_or(base.suspended),
             wait,
+            ..base
         }
     }
 }

@@ -88,6 +88,10 @@ enum Ranked {
 // Chosen: a tracker has fewer slots of a kind, so a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
+/// The guess of a task's length before any task has ended, in seconds.
+// The papers give no number. The published source begins with 60 s for maps and for reduces.
+const FIRST_GUESS_S: f64 = 60.0;
+
 /// The rank of a late job that has got nothing. All other ranks are times or amounts of work from 0
 /// up.
 // Chosen: far below zero, and small enough that a float keeps slots and microseconds apart.
@@ -166,7 +170,7 @@ impl Phase {
         // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
         // of past tasks (2015, section 3.2.1).
         let own = estimates.own(&KnownJob { view, job, kind: self.kind, sample: &[] });
-        let task = self.trainer.past().unwrap_or(self.rules.first_guess.as_secs_f64());
+        let task = self.trainer.past().unwrap_or(FIRST_GUESS_S);
         let guess = match self.rules.confidence {
             // Do not multiply: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
@@ -533,24 +537,13 @@ impl Phase {
         })
     }
 
-    /// Returns whether tasks other than samples may have another free slot.
-    pub(super) fn has_room(&self) -> bool {
-        // Without a reserve do not count: while attempts wait for their commit, jobs may hold more
-        // slots than there are.
-        if self.rules.reserved_slots == 0.0 {
-            return true;
-        }
-        let open = (1.0 - self.rules.reserved_slots) * f64::from(self.slots);
-        // Small numbers of slots are rounded towards the reserve, which is one slot at least.
-        f64::from(self.held().saturating_sub(self.trainer.running())) < open.floor()
-    }
-
     /// Returns whether samples may have more slots.
     fn trains(&self) -> bool {
         // The slots are limited, so that many new jobs do not starve the others (2013, section
-        // 3.2).
-        let reserved = self.rules.training_slots * f64::from(self.slots);
-        f64::from(self.trainer.running()) < reserved
+        // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
+        // kept idle for samples that may come.
+        let most = self.rules.training_slots * f64::from(self.slots);
+        f64::from(self.trainer.running()) < most
     }
 
     /// Returns the claims other than samples, from a rank on, [up to the last rank that is up to
@@ -563,9 +556,8 @@ impl Phase {
         let trains = self.trains();
         let ranked_before = self.ranked_before();
         let waiting = self.ranking.waiting(from);
-        let waiting = waiting.take_while(move |((rank, _), _)| {
-            ranked_before.is_none_or(|before| *rank < before)
-        });
+        let waiting = waiting
+            .take_while(move |((rank, _), _)| ranked_before.is_none_or(|before| *rank < before));
         let line = waiting.filter_map(move |(turn @ (_, job), pending)| {
             // Tasks that the job already claims as its sample are not claimed again.
             let may_train = trains && !self.awaited.contains(&job);

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::measure::Measure;
+use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::taking::Turn;
 use mumakil_core::mapred::{JobId, step};
 

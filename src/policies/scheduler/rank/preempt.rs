@@ -169,6 +169,8 @@ impl ByRank {
             });
             taker.zip(giver).is_some_and(|(taker, giver)| when.holds(&taker, &giver, stack))
         });
+        // The iterator borrows the line, which is about to change.
+        drop(line);
         let Some((attempt, victim)) = taken else { return false };
         self.note_begun(offer, attempt);
         let now = offer.view().now();
