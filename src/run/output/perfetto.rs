@@ -1,14 +1,13 @@
 //! A run as a trace for the Perfetto UI (<https://ui.perfetto.dev>): which attempt ran where and
-//! when.
+//! when, and how many tasks ran and waited.
 //!
 //! It is JSON in Chrome's trace event format:
 //!
 //! ```text
-//! JobTracker    counters: running and pending tasks, the longest wait of a heartbeat
-//! pool a        counters: running and pending tasks
+//! JobTracker    counters: running and pending tasks of the cluster and of each pool
 //! n1 (rack 0)   a process
 //!   map 0       a thread, its lane:  [a m_0][c m_3]     slices: attempts
-//!   reduce 0                         [a r_0: [shuffle][sort][reduce]]
+//!   reduce 0                         [a r_0           ]
 //! ```
 //!
 //! A slice lasts from the start of an attempt to its end, as its tracker saw them. The `outcome` of
@@ -17,49 +16,43 @@
 //! suspended attempt gives up its slot but keeps its lane, so a node can have more lanes than
 //! slots.
 //!
-//! An incident on a machine, such as a power failure or a slow disk, is a mark on its node.
-//!
-//! A flow (an arrow) leads from each successful map to the reduces of its job. A flow arrives at a
-//! reduce's sort, not at its shuffle: in Perfetto a flow starts at the earlier slice, and a shuffle
-//! begins before most of the maps that it waits for. Only the first [`FLOWS`] maps of a job have
-//! flows; otherwise a job of a thousand maps and a thousand reduces would have a million flows.
-//!
 //! The trace is written during the run; memory is bounded by the jobs and by the attempts that run
 //! at one time. The same scenario and seed give the same bytes. Events need not be in the order of
 //! time: readers of the format sort them.
 
-mod counters;
-mod event;
-mod parts;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::io;
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::counters::Counters;
-use self::event::{JOB_TRACKER, TraceEvents, TraceTrack, check_trace};
-use self::parts::parts;
 use super::OutputError;
 use super::aside::{AsideFile, ReplacedFiles};
 use crate::record::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
+use mumakil_base::dense::grown;
+use mumakil_base::disk::File;
 use mumakil_base::units::SimTime;
-use mumakil_core::cluster::Speeds;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, Event, Fact, Incident, JobFact, JobId, Locality, Outcome, PerSlot,
-    Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId, WorldFact,
+    AttemptFact, AttemptId, Event, Fact, JobId, Locality, Outcome, PerSlot, Role, SlotCounts,
+    SlotKind, TaskId, TaskKind, TrackerId,
 };
 
-/// The maximum number of maps of a job that have flows to its reduces. It also limits the flows
-/// into one reduce.
-// Chosen: the page stays fast, and no reader can follow a hundred arrows into one sort.
-pub const FLOWS: u32 = 100;
-
+/// The beginning of every trace that Mumakil writes; it names the JobTracker's process.
+/// [`check_trace`] recognises a trace by it.
+const HEAD: &str = concat!(
+    r#"{"metadata":{"emulated by":"Mumakil"},"traceEvents":["#,
+    "\n",
+    r#"{"ph":"M","pid":1,"tid":1,"name":"process_name","args":{"name":"JobTracker"}}"#,
+);
+const JOB_TRACKER: usize = 1;
+// Chosen: easy to read, and far from the JobTracker's number 1.
+const FIRST_NODE: usize = 1_001;
 /// The rank of a node's first reduce lane: reduces are shown below maps.
 // Larger than the number of map lanes of any node.
 const FIRST_REDUCE: usize = 1_000_000;
@@ -68,14 +61,17 @@ const FIRST_REDUCE: usize = 1_000_000;
 #[derive(Debug)]
 pub struct Perfetto {
     path: PathBuf,
-    events: TraceEvents,
-    counters: Counters,
-    /// The lanes of each node, and whether each lane is taken.
-    lanes: Vec<PerSlot<Vec<(TraceTrack, bool)>>>,
+    to: BufWriter<File>,
+    /// The lanes of each node: their threads, and whether each lane is taken.
+    lanes: Vec<PerSlot<Vec<(usize, bool)>>>,
+    /// The number of the last process or thread. They share one sequence: a thread with the number
+    /// of its process would be the main thread of the process.
+    last: usize,
     /// The running attempts. Their order depends only on the events.
     running: IndexMap<(AttemptId, Role), InLane, FxBuildHasher>,
-    /// The slices of the maps of each job, at which flows start.
-    outputs: BTreeMap<JobId, Vec<MapSlice>>,
+    jobs: Vec<PerSlot<SlotCounts>>,
+    /// The counts of the cluster, which comes first and has no name, and of each pool.
+    sums: IndexMap<Option<Arc<str>>, PerSlot<SlotCounts>>,
 }
 
 /// A running attempt and its lane.
@@ -84,15 +80,6 @@ struct InLane {
     tracker: TrackerId,
     lane: usize,
     started: SimTime,
-    commit_pending: Option<SimTime>,
-}
-
-/// The slice of a map that succeeded.
-#[derive(Clone, Copy, Debug)]
-struct MapSlice {
-    map: u32,
-    track: TraceTrack,
-    began: SimTime,
 }
 
 /// Begins the trace that will be at `target`. With `force`, it may replace an earlier trace.
@@ -111,91 +98,41 @@ impl Perfetto {
     /// If it cannot be written.
     pub fn begin(file: &AsideFile, labels: &[NodeLabel]) -> Result<Self, OutputError> {
         let path = file.target();
-        let begin = || {
-            let mut events = TraceEvents::begin(file.reopen()?)?;
-            for (rank, NodeLabel { node, rack, .. }) in (0..).zip(labels) {
-                events.process(&format!("{node} ({rack})"), rank)?;
-            }
-            Ok(Self {
-                path: path.to_owned(),
-                counters: Counters::begin(&mut events)?,
-                events,
-                lanes: labels.iter().map(|_| PerSlot::default()).collect(),
-                running: IndexMap::default(),
-                outputs: BTreeMap::new(),
-            })
+        Self::open(file, labels)
+            .map_err(|source| OutputError::Write { path: path.to_owned(), source })
+    }
+
+    fn open(file: &AsideFile, labels: &[NodeLabel]) -> io::Result<Self> {
+        let mut trace = Self {
+            path: file.target().to_owned(),
+            to: BufWriter::with_capacity(1 << 16, file.reopen()?),
+            lanes: labels.iter().map(|_| PerSlot::default()).collect(),
+            last: FIRST_NODE - 1 + labels.len(),
+            running: IndexMap::default(),
+            jobs: Vec::new(),
+            sums: IndexMap::from([(None, PerSlot::default())]),
         };
-        begin().map_err(|source| OutputError::Write { path: path.to_owned(), source })
+        trace.to.write_all(HEAD.as_bytes())?;
+        for (rank, NodeLabel { node, rack, .. }) in labels.iter().enumerate() {
+            let pid = FIRST_NODE + rank;
+            trace.name("process", (pid, pid), &format!("{node} ({rack})"), rank)?;
+        }
+        trace.count_cluster(SimTime::ZERO)?;
+        Ok(trace)
     }
 
     fn enter(&mut self, event: &Event, books: &RunBooks) -> io::Result<()> {
         let at = event.at;
         for &(id, kind, counts) in books.tallies() {
             if let Some(job) = books.job(id) {
-                let job = (id, &job.spec.pool);
-                self.counters.change(at, job, kind, counts, &mut self.events)?;
+                self.change(at, (id, &job.spec.pool), kind, counts)?;
             }
         }
-        match event.fact {
-            Fact::Job(job, JobFact::Ended(_)) => {
-                // No reduce of this job will sort any more. Removing its maps bounds memory by the
-                // running jobs.
-                self.outputs.remove(&job);
-                Ok(())
-            }
-            Fact::Attempt(attempt, tracker, fact) => {
-                self.enter_attempt(at, (attempt, tracker), fact, books)
-            }
-            Fact::World(WorldFact::Incident { tracker, incident }) => {
-                let track = match tracker {
-                    Some(tracker) => TraceTrack::of(tracker),
-                    None => JOB_TRACKER,
-                };
-                self.events.mark(track, at, &told(incident))
-            }
-            Fact::Tracker(_, TrackerFact::Heartbeat { queued, .. }) => {
-                self.counters.hear(at, queued, &mut self.events)
-            }
-            Fact::Job(
-                _,
-                JobFact::Submitted(_)
-                | JobFact::Initialised
-                | JobFact::Running
-                | JobFact::MapsDone
-                | JobFact::BegunAnew
-                | JobFact::Sized(..)
-                | JobFact::Altered(_)
-                | JobFact::Refused { .. }
-                | JobFact::SubmissionRefused(_),
-            )
-            | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Down)
-            | Fact::World(
-                WorldFact::Copy { .. } | WorldFact::PolicyChanged | WorldFact::Reloaded,
-            )
-            | Fact::Ledger(..)
-            | Fact::Member(..)
-            | Fact::Pool(..) => Ok(()),
-        }
-    }
-
-    fn enter_attempt(
-        &mut self,
-        at: SimTime,
-        (attempt, tracker): (AttemptId, TrackerId),
-        fact: AttemptFact,
-        books: &RunBooks,
-    ) -> io::Result<()> {
+        let Fact::Attempt(attempt, tracker, fact) = event.fact else { return Ok(()) };
         match fact {
             AttemptFact::Started { role, .. } => {
                 let lane = self.take_lane(tracker, attempt.slot())?;
-                let running = InLane { tracker, lane, started: at, commit_pending: None };
-                self.running.insert((attempt, role), running);
-                Ok(())
-            }
-            AttemptFact::CommitPending => {
-                if let Some(running) = self.running.get_mut(&(attempt, Role::Work)) {
-                    running.commit_pending = Some(at);
-                }
+                self.running.insert((attempt, role), InLane { tracker, lane, started: at });
                 Ok(())
             }
             AttemptFact::Ended { role, outcome, .. } => {
@@ -204,11 +141,7 @@ impl Perfetto {
                     None => Ok(()),
                 }
             }
-            AttemptFact::Opened { .. }
-            | AttemptFact::Saved
-            | AttemptFact::Suspended
-            | AttemptFact::Resumed
-            | AttemptFact::FetchFailed { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -217,18 +150,20 @@ impl Perfetto {
     fn take_lane(&mut self, tracker: TrackerId, kind: SlotKind) -> io::Result<usize> {
         let lanes = &mut self.lanes[tracker.index()][kind];
         let free = lanes.iter().position(|(_, is_taken)| !is_taken);
-        let lane = free.unwrap_or(lanes.len());
-        if free.is_none() {
-            let rank = lane + if kind == SlotKind::Reduce { FIRST_REDUCE } else { 0 };
-            let name = format!("{} {lane}", kind.word());
-            let track = self.events.thread(TraceTrack::of(tracker), &name, rank as i64)?;
-            lanes.push((track, false));
+        if let Some(lane) = free {
+            lanes[lane].1 = true;
+            return Ok(lane);
         }
-        lanes[lane].1 = true;
+        let lane = lanes.len();
+        self.last += 1;
+        lanes.push((self.last, true));
+        let rank = lane + if kind == SlotKind::Reduce { FIRST_REDUCE } else { 0 };
+        let thread = (FIRST_NODE + tracker.index(), self.last);
+        self.name("thread", thread, &format!("{} {lane}", kind.word()), rank)?;
         Ok(lane)
     }
 
-    /// Writes the slice of an attempt that ends, and the slices of its phases.
+    /// Writes the slice of an attempt that ends.
     fn show(
         &mut self,
         (id, role): (AttemptId, Role),
@@ -237,11 +172,11 @@ impl Perfetto {
         outcome: Option<Outcome>,
         books: &RunBooks,
     ) -> io::Result<()> {
-        let &InLane { tracker, lane, started, commit_pending } = running;
+        let &InLane { tracker, lane, started } = running;
         let lane = &mut self.lanes[tracker.index()][id.slot()][lane];
         // Free the lane before any early return, or it would stay taken for the rest of the run.
         lane.1 = false;
-        let track = lane.0;
+        let thread = lane.0;
         let Some(job) = books.job(id.job()).map(|job| &job.spec) else { return Ok(()) };
         // The current event may have closed the attempt.
         let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
@@ -266,43 +201,85 @@ impl Perfetto {
             TaskKind::Reduce => format!("r_{index}"),
             TaskKind::Setup | TaskKind::Cleanup => kind.word().to_owned(),
         };
-        let category = match role {
-            Role::Work => kind.word(),
-            Role::TaskCleanup => "task-cleanup",
-        };
-        let name = format!("{} {task}", job.name);
-        self.events.slice(track, (started, at), [category, &name], args)?;
-        let Some(known) = known else { return Ok(()) };
-        let succeeds = outcome == Some(Outcome::Succeeded);
-        // Without reduces, nothing fetches the output of a map.
-        if succeeds && kind == TaskKind::Map && index < FLOWS && 0 < job.reduces {
-            let output = MapSlice { map: index, track, began: started };
-            self.outputs.entry(id.job()).or_default().push(output);
+        self.write(&json!({
+            "ph": "X",
+            "pid": FIRST_NODE + tracker.index(),
+            "tid": thread,
+            "ts": started.as_micros(),
+            "dur": (at - started).as_micros(),
+            "name": format!("{} {task}", job.name),
+            "cat": if role == Role::Work { kind.word() } else { "task-cleanup" },
+            "args": args,
+        }))
+    }
+
+    /// Writes new counts of the JobTracker for a job: the sums of its pool and of the cluster.
+    fn change(
+        &mut self,
+        at: SimTime,
+        (job, pool): (JobId, &Arc<str>),
+        kind: SlotKind,
+        counts: SlotCounts,
+    ) -> io::Result<()> {
+        let before = std::mem::replace(&mut grown(&mut self.jobs, job.index())[kind], counts);
+        if before == counts {
+            return Ok(());
         }
-        for part in parts(kind, known, commit_pending, at) {
-            let time = (part.begin, part.end);
-            self.events.slice(track, time, ["phase", part.name], json!({}))?;
-            if succeeds && part.name == "sort" {
-                self.show_flows(id.job(), track, part.begin)?;
-            }
+        for name in [None, Some(pool.clone())] {
+            let entry = self.sums.entry(name);
+            let place = entry.index();
+            let sum = &mut entry.or_default()[kind];
+            // Add before subtracting: the numbers are unsigned, and each sum contains the old
+            // count.
+            sum.running = sum.running + counts.running - before.running;
+            sum.pending = sum.pending + counts.pending - before.pending;
+            self.count(at, place, kind)?;
         }
         Ok(())
     }
 
-    /// Writes the flows from the maps of a job to the sort of a reduce. If a map ran again after a
-    /// loss, its flow starts at its last attempt that began before the sort.
-    fn show_flows(&mut self, job: JobId, sort: TraceTrack, at: SimTime) -> io::Result<()> {
-        let outputs = self.outputs.get(&job).into_iter().flatten();
-        let before = outputs.filter(|output| output.began <= at);
-        // Entries are in the order in which maps ended, and later entries replace earlier ones.
-        let by_map: BTreeMap<_, _> = before.map(|output| (output.map, output)).collect();
-        for MapSlice { track, began, .. } in by_map.into_values() {
-            self.events.flow((*track, *began), (sort, at))?;
+    /// Writes the cluster's counts, at the beginning and at the end of the trace.
+    fn count_cluster(&mut self, at: SimTime) -> io::Result<()> {
+        SlotKind::BOTH.into_iter().try_for_each(|kind| self.count(at, 0, kind))
+    }
+
+    fn count(&mut self, at: SimTime, place: usize, kind: SlotKind) -> io::Result<()> {
+        let (pool, sums) = self.sums.get_index(place).expect("the sum was just changed");
+        let of = pool.as_ref().map_or_else(String::new, |pool| format!(" of pool {pool}"));
+        let SlotCounts { running, pending } = sums[kind];
+        self.write(&json!({
+            "ph": "C",
+            "pid": JOB_TRACKER,
+            "tid": JOB_TRACKER,
+            "ts": at.as_micros(),
+            "name": format!("{}s{of}", kind.word()),
+            "args": { "running": running, "pending": pending },
+        }))
+    }
+
+    /// Names a process or a thread; the viewer shows it at its rank.
+    fn name(
+        &mut self,
+        what: &str,
+        (pid, tid): (usize, usize),
+        name: &str,
+        rank: usize,
+    ) -> io::Result<()> {
+        for (key, args) in
+            [("name", json!({ "name": name })), ("sort_index", json!({ "sort_index": rank }))]
+        {
+            let name = format!("{what}_{key}");
+            self.write(&json!({ "ph": "M", "pid": pid, "tid": tid, "name": name, "args": args }))?;
         }
         Ok(())
     }
 
-    /// Writes the slices of the attempts that still run when the run stops.
+    fn write(&mut self, event: &Value) -> io::Result<()> {
+        self.to.write_all(b",\n")?;
+        Ok(serde_json::to_writer(&mut self.to, event)?)
+    }
+
+    /// Writes the slices of the attempts that still run when the run stops, and the end.
     fn complete(&mut self, end: &RunEnd<'_>) -> io::Result<()> {
         let at = end.run.ended;
         let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
@@ -311,8 +288,9 @@ impl Perfetto {
         for (who, running) in running {
             self.show(who, &running, at, None, end.books)?;
         }
-        self.counters.finish(at, &mut self.events)?;
-        self.events.end()
+        self.count_cluster(at)?;
+        self.to.write_all(b"\n]}\n")?;
+        self.to.flush()
     }
 
     fn failed(&self, source: io::Error) -> RecordError {
@@ -325,26 +303,22 @@ impl Watcher for Perfetto {
         self.enter(event, books).map_err(|source| self.failed(source))
     }
 
-    fn hears_heartbeats(&self) -> bool {
-        true
-    }
-
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
         self.complete(end).map_err(|source| self.failed(source))
     }
 }
 
-/// Returns the description of an incident, with the new speeds if they changed.
-fn told(incident: Incident) -> String {
-    match incident {
-        Incident::Speeds(speeds) if !speeds.are_usual() => {
-            let Speeds { cpu, disk, network } = speeds;
-            format!("slow: cpu {cpu}, disk {disk}, network {network}")
+/// Checks that `target` is a trace that Mumakil wrote.
+fn check_trace(target: &Path) -> Result<(), OutputError> {
+    let path = target.to_owned();
+    let mut head = Vec::new();
+    let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
+    match fs::File::open(target).and_then(read) {
+        Ok(_) if head == HEAD.as_bytes() => Ok(()),
+        // For a folder, return `Foreign`: it explains more than the system's error.
+        Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),
+        _ => {
+            Err(OutputError::Foreign { path, why: "it is no trace that Mumakil wrote".to_owned() })
         }
-        Incident::Hangs(attempt) => format!("{attempt} hangs"),
-        Incident::CopyingBegins { blocks, bytes } | Incident::CopyingEnds { blocks, bytes } => {
-            format!("{}: {blocks} blocks, {bytes}", incident.words())
-        }
-        other => other.words().to_owned(),
     }
 }

@@ -6,10 +6,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::record::tests::stream::{Stream, again, map, reduce};
+use crate::record::tests::stream::{Stream, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{AttemptState, JobSpec, PhaseTimes};
+use mumakil_core::mapred::{AttemptState, JobSpec};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
 
@@ -78,35 +78,19 @@ fn events(trace: &str, phases: &str) -> Vec<(String, u64, Value)> {
     placed
 }
 
-/// Returns a line for each slice, indented by its depth: place, name, first and last millisecond.
-/// Each mark has a line too.
+/// Returns a line for each slice: place, name, first and last millisecond.
 fn slices(trace: &str) -> Vec<String> {
-    let mut open: IndexMap<String, Vec<u64>> = IndexMap::new();
-    let line = |(place, begin, event): (String, u64, Value)| {
-        let name = event["name"].as_str().unwrap();
-        let Some(dur) = event["dur"].as_u64() else { return format!("{place}: {name} {begin}") };
-        let end = begin + dur / 1_000;
-        let around = open.entry(place.clone()).or_default();
-        around.retain(|outer| begin < *outer);
-        assert!(around.iter().all(|outer| end <= *outer), "{name} does not nest in {around:?}");
-        let indent = "  ".repeat(around.len());
-        around.push(end);
-        format!("{place}: {indent}{name} {begin}-{end}")
-    };
-    let mut lines: Vec<_> = events(trace, "Xi").into_iter().map(line).collect();
+    let mut lines = Vec::new();
+    for (place, begin, event) in events(trace, "X") {
+        let end = begin + event["dur"].as_u64().unwrap() / 1_000;
+        lines.push(format!("{place}: {} {begin}-{end}", event["name"].as_str().unwrap()));
+    }
     lines.sort_by_key(|line| line.split(':').next().map(str::to_owned));
     lines
 }
 
-/// A job of two maps and a reduce. The reduce is suspended while it shuffles, and commits.
+/// A job of two maps and a reduce.
 fn small_run() -> Stream {
-    let phases = PhaseTimes {
-        start_up: SimSpan::from_millis(100),
-        shuffle: SimSpan::from_millis(2_000),
-        sort: SimSpan::from_millis(500),
-        ..PhaseTimes::default()
-    };
-    let tracker = TrackerId(0);
     Stream::default()
         .up(0, 2, 1)
         .at(100)
@@ -120,16 +104,12 @@ fn small_run() -> Stream {
         .start(map(0, 1), 0)
         .start(reduce(0, 0), 0)
         .at(2_000)
-        .suspend(reduce(0, 0), 0)
         .end(map(0, 0), 0, Outcome::Succeeded)
         .at(3_000)
-        .resume(reduce(0, 0), 0)
         .end(map(0, 1), 0, Outcome::Succeeded)
         .learn(map(0, 0), 0, AttemptState::Succeeded, (1, 0))
-        .at(6_000)
-        .fact(Fact::Attempt(reduce(0, 0), tracker, AttemptFact::CommitPending))
         .at(7_000)
-        .end_after(reduce(0, 0), 0, Outcome::Succeeded, phases)
+        .end(reduce(0, 0), 0, Outcome::Succeeded)
         .job_ended(0, Outcome::Succeeded)
 }
 
@@ -139,11 +119,6 @@ fn attempts_are_slices_in_the_lanes_of_their_node() {
         "node-1 (rack-1)/map 0: job-0 m_0 1001-2000",
         "node-1 (rack-1)/map 1: job-0 m_1 1001-3000",
         "node-1 (rack-1)/reduce 0: job-0 r_0 1001-7000",
-        "node-1 (rack-1)/reduce 0:   shuffle 1101-4101",
-        "node-1 (rack-1)/reduce 0:     suspended 2000-3000",
-        "node-1 (rack-1)/reduce 0:   sort 4101-4601",
-        "node-1 (rack-1)/reduce 0:   reduce 4601-6000",
-        "node-1 (rack-1)/reduce 0:   commit-pending 6000-7000",
     ];
     assert_eq!(slices(&trace(small_run(), 8_000)), expected);
 }
@@ -161,21 +136,6 @@ fn a_slice_says_whose_attempt_it_is_and_how_it_ended() {
         "outcome": "succeeded",
     });
     assert_eq!(slice["args"], expected);
-}
-
-#[test]
-fn what_befalls_a_machine_is_a_mark_on_its_node() {
-    let befalls = |incident| Fact::befell(TrackerId(1), incident);
-    let stream = Stream::default()
-        .at(1_000)
-        .fact(befalls(Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL })))
-        .at(2_000)
-        .fact(befalls(Incident::MachineOff));
-    let expected = [
-        "node-2 (rack-1): slow: cpu 0.5, disk 1, network 1 1000",
-        "node-2 (rack-1): machine off 2000",
-    ];
-    assert_eq!(slices(&trace(stream, 9_000)), expected);
 }
 
 #[test]
@@ -197,21 +157,22 @@ fn a_lane_is_used_again_from_the_instant_at_which_it_is_free() {
 }
 
 #[test]
-fn counters_have_the_last_value_of_each_instant() {
-    let maps = |place: &str| -> Vec<_> {
-        let of_maps = events(&trace(small_run(), 8_000), "C").into_iter();
-        let of_maps = of_maps.filter(|(where_, _, one)| where_ == place && one["name"] == "maps");
+fn counters_add_up_the_jobs_of_a_pool_and_of_the_cluster() {
+    let trace = trace(small_run(), 8_000);
+    let counts = |counter: &str| -> Vec<_> {
+        let of_counter =
+            events(&trace, "C").into_iter().filter(|(_, _, one)| one["name"] == counter);
         let count = |args: &Value, what: &str| args[what].as_u64().unwrap();
-        of_maps
+        of_counter
             .map(|(_, at, one)| {
                 (at, count(&one["args"], "running"), count(&one["args"], "pending"))
             })
             .collect()
     };
-    let pool = [(100, 0, 2), (1_000, 2, 0), (3_000, 1, 0), (7_000, 0, 0)];
-    assert_eq!(maps("pool research"), pool);
+    let pool = [(100, 0, 2), (1_000, 1, 1), (1_000, 2, 0), (3_000, 1, 0), (7_000, 0, 0)];
+    assert_eq!(counts("maps of pool research"), pool);
     let ends = |at| [(at, 0, 0)];
-    assert_eq!(maps("JobTracker"), [&ends(0), &pool[..], &ends(8_000)].concat());
+    assert_eq!(counts("maps"), [&ends(0), &pool[..], &ends(8_000)].concat());
 }
 
 #[test]
@@ -219,53 +180,11 @@ fn the_same_facts_are_the_same_bytes() {
     assert_eq!(trace(small_run(), 8_000), trace(small_run(), 8_000));
 }
 
-/// Returns the flows of a trace: for each flow, the place and instant of both ends.
-fn flows(trace: &str) -> Vec<String> {
-    let mut flows: IndexMap<u64, String> = IndexMap::new();
-    for (place, at, event) in events(trace, "sf") {
-        let flow = flows.entry(event["id"].as_u64().unwrap()).or_default();
-        *flow += &format!("{} {place} {at} ", event["ph"].as_str().unwrap());
-    }
-    flows.into_values().collect()
-}
-
-#[test]
-fn a_flow_leads_from_each_map_to_the_sort_of_the_reduce() {
-    let expected = [
-        "s node-1 (rack-1)/map 0 1001 f node-1 (rack-1)/reduce 0 4101 ",
-        "s node-1 (rack-1)/map 1 1001 f node-1 (rack-1)/reduce 0 4101 ",
-    ];
-    assert_eq!(flows(&trace(small_run(), 8_000)), expected);
-}
-
-#[test]
-fn a_flow_leads_from_the_map_that_ran_again_if_that_was_before_the_sort() {
-    let ran_again = |at| {
-        let phases = PhaseTimes { shuffle: SimSpan::from_millis(4_000), ..PhaseTimes::default() };
-        let stream = Stream::default()
-            .submit(JobSpec::bare(0, 1, 1))
-            .at(1_000)
-            .start(map(0, 0), 0)
-            .start(reduce(0, 0), 1)
-            .at(2_000)
-            .end(map(0, 0), 0, Outcome::Succeeded)
-            .at(at)
-            .start(again(map(0, 0)), 1)
-            .at(at + 1_000)
-            .end(again(map(0, 0)), 1, Outcome::Succeeded)
-            .at(9_000)
-            .end_after(reduce(0, 0), 1, Outcome::Succeeded, phases);
-        flows(&trace(stream, 9_000))
-    };
-    let arrives = "f node-2 (rack-1)/reduce 0 5000 ";
-    assert_eq!(ran_again(3_000), [format!("s node-2 (rack-1)/map 0 3000 {arrives}")]);
-    assert_eq!(ran_again(6_000), [format!("s node-1 (rack-1)/map 0 1000 {arrives}")]);
-}
-
 /// Writes the trace of a run without events.
 fn write(target: &Path, force: bool) -> Result<PathBuf, OutputError> {
     let file = create(target, force)?;
-    Perfetto::begin(&file, &labels())?.events.end().unwrap();
+    let mut trace = Perfetto::begin(&file, &labels())?;
+    trace.to.flush().unwrap();
     file.put()
 }
 
