@@ -11,7 +11,7 @@
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::{markdown, pager, terminal};
+use super::terminal;
 use crate::scenario::Registry;
 
 mod check;
@@ -168,7 +168,7 @@ impl CourseArguments {
         match (self.command, self.lesson) {
             (Some(CourseCommand::Check(arguments)), _) => arguments.run(registry),
             (Some(CourseCommand::Teacher(arguments)), _) => arguments.run(),
-            (None, Some(lesson)) => show(lesson.parts().0),
+            (None, Some(lesson)) => Ok(terminal::print_file(lesson.parts().0)?),
             (None, None) => Ok(terminal::print(&list())?),
         }
     }
@@ -180,12 +180,8 @@ impl CourseTeacherArguments {
         let notes = lessons.map(|lesson| {
             format!("# {}: for the teacher\n\n{}\n", lesson.title(), lesson.parts().1)
         });
-        show(&notes.collect::<String>())
+        Ok(terminal::print_file(&notes.collect::<String>())?)
     }
-}
-
-fn show(text: &str) -> Result<(), Failure> {
-    Ok(pager::print(&markdown::shown(text, terminal::width()))?)
 }
 
 fn list() -> TerminalLines {

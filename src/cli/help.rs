@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::failure::Failure;
 use super::lines::BOLD;
-use super::{markdown, pager, show, terminal};
+use super::{show, terminal};
 use crate::guide::{CHAPTERS, Chapter};
 use crate::nearest::nearest;
 use crate::scenario::Registry;
@@ -32,7 +32,7 @@ impl HelpArguments {
         // A chapter takes precedence over a command of the same name.
         if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
             return match self.topic.get(1) {
-                None => Ok(pager::print(&markdown::shown(chapter.text, terminal::width()))?),
+                None => Ok(terminal::print_file(chapter.text)?),
                 Some(more) => Err(too_much(chapter, more)),
             };
         }
@@ -93,16 +93,6 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-
-    #[test]
-    fn every_chapter_can_be_shown_on_any_terminal() {
-        for chapter in CHAPTERS {
-            for columns in [Some(1), Some(80), Some(u16::MAX), None] {
-                let shown = markdown::shown(chapter.text, columns);
-                assert!(shown.bare().contains(chapter.title()), "{}", chapter.name);
-            }
-        }
-    }
 
     #[test]
     fn no_topic_is_called_like_a_command() {

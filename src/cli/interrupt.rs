@@ -134,13 +134,6 @@ fn is_ignored(signal: i32, status: &str) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Ignores Ctrl-C while another program uses the terminal.
-pub(super) fn ignore_ctrl_c() {
-    use signal_hook::{consts::SIGINT, flag};
-    // If this fails, Ctrl-C ends this process together with the pager, or a moment before.
-    let _ = flag::register(SIGINT, std::sync::Arc::default());
-}
-
 /// Makes a write beyond the largest size of a file (`ulimit -f`) fail with an error, as on a full
 /// disk. By default a signal ends the process without a message.
 pub(super) fn outlive_limits() {

@@ -85,6 +85,7 @@ impl TerminalLines {
     }
 
     /// Returns the lines without colours.
+    #[cfg(test)]
     pub(super) fn bare(&self) -> String {
         anstream::adapter::strip_str(&self.text).to_string()
     }

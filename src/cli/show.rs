@@ -1,13 +1,13 @@
 //! `mumakil show`: shows a key, scenario, policy, quantity or table by its name.
 //!
-//! If several of these share the name, the message lists a command for each. Scenarios and schemas
-//! are printed unchanged, so that they can be saved; all other texts are wrapped to the terminal.
+//! If several of these share the name, the message lists a command for each. Texts are printed
+//! unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
-use super::{markdown, pager, terminal};
+use super::terminal;
 use crate::expect::{self, capital};
 use crate::external::protocol;
 use crate::guide::Chapter;
@@ -87,8 +87,8 @@ impl NameKind {
 
 /// A text to print.
 enum PrintedText {
-    File(String),
-    Page(TerminalLines),
+    Text(String),
+    Table(TerminalLines),
 }
 
 impl ShowArguments {
@@ -107,8 +107,8 @@ impl ShowArguments {
             (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
         };
         match printed? {
-            PrintedText::File(text) => terminal::print_file(&text)?,
-            PrintedText::Page(lines) => pager::print(&lines)?,
+            PrintedText::Text(text) => terminal::print_file(&text)?,
+            PrintedText::Table(lines) => terminal::print(&lines)?,
         }
         Ok(())
     }
@@ -142,22 +142,24 @@ impl AllNames<'_> {
         let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
         match kind {
             Scenario => {
-                Starter::find(name).map(|starter| PrintedText::File(starter.text.to_owned()))
+                Starter::find(name).map(|starter| PrintedText::Text(starter.text.to_owned()))
             }
             Suite => {
                 let suite = study::SUITES.iter().find(|suite| suite.name == name);
-                suite.map(|suite| PrintedText::File(suite.text.to_owned()))
+                suite.map(|suite| PrintedText::Text(suite.text.to_owned()))
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
-            Scheduler => {
-                self.registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))).map(page)
-            }
-            Quantity => quantity(name).map(page),
+            Scheduler => self
+                .registry
+                .get(name)
+                .and_then(|_| part(&format!("scheduler.{name}")))
+                .map(PrintedText::Text),
+            Quantity => quantity(name).map(PrintedText::Text),
             Table => tables::all().iter().find(|table| table.file == name).map(columns),
-            Key if name == "reference" => Some(page(self.keys.markdown())),
+            Key if name == "reference" => Some(PrintedText::Text(self.keys.markdown())),
             // For an axis, such as `sweep.cluster.nodes`, show the key of its field,
             // `cluster.nodes`.
-            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(page),
+            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(PrintedText::Text),
             Schema => {
                 let schema = match name {
                     "scenario" => scenario::schema(self.registry),
@@ -166,7 +168,7 @@ impl AllNames<'_> {
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
-                Some(PrintedText::File(format!("{schema:#}\n")))
+                Some(PrintedText::Text(format!("{schema:#}\n")))
             }
         }
     }
@@ -222,10 +224,6 @@ fn stem(file: &str) -> &str {
     file.trim_end_matches(".csv")
 }
 
-fn page(markdown: String) -> PrintedText {
-    PrintedText::Page(markdown::shown(&markdown, terminal::width()))
-}
-
 /// Returns the text about a quantity.
 fn quantity(name: &str) -> Option<String> {
     let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
@@ -241,7 +239,9 @@ fn quantity(name: &str) -> Option<String> {
 
 /// Returns the text about a table, with a line for each column.
 fn columns(of: &TableInfo) -> PrintedText {
-    let mut lines = markdown::shown(&format!("# {}\n\n{}\n", of.file, of.about), terminal::width());
+    let mut lines = TerminalLines::default();
+    lines.bold(of.file, "");
+    of.about.lines().for_each(|line| lines.line(line));
     lines.line("");
     let mut rows = vec![["column", "holds", "meaning"].map(str::to_owned).to_vec()];
     rows.extend(
@@ -251,8 +251,8 @@ fn columns(of: &TableInfo) -> PrintedText {
     );
     lines += table(&rows, &[Align::Left; 3]);
     lines.line("");
-    lines.line("  `mumakil help metrics` says what quantities and filters are.");
-    PrintedText::Page(lines)
+    lines.line("`mumakil help metrics` says what quantities and filters are.");
+    PrintedText::Table(lines)
 }
 
 /// Returns the type of a column's values, with the unit if it has one.
@@ -288,8 +288,8 @@ mod tests {
         let names =
             AllNames { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
         match names.one(name, kinds) {
-            Ok(PrintedText::File(text)) => text,
-            Ok(PrintedText::Page(lines)) => lines.bare(),
+            Ok(PrintedText::Text(text)) => text,
+            Ok(PrintedText::Table(lines)) => lines.bare(),
             Err(failure) => failure.words(),
         }
     }
@@ -301,7 +301,7 @@ mod tests {
             "`faults` is a scenario and a key\n   = ask for `mumakil show scenario faults` or `mumakil show key faults`"
         );
         assert_eq!(shown("faults", &[Scenario]), Starter::find("faults").unwrap().text);
-        assert!(shown("faults", &[Key]).starts_with("faults\n"));
+        assert!(shown("faults", &[Key]).starts_with("## `faults`"));
     }
 
     #[test]

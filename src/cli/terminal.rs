@@ -80,16 +80,6 @@ pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
 }
 
-/// Returns the height of the terminal behind stdout, in lines; `None` if it is no terminal.
-pub(super) fn height() -> Option<u16> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| height.0)
-}
-
-/// Returns whether stdout shows colours.
-pub(super) fn has_colours() -> bool {
-    anstream::stdout().current_choice() != anstream::ColorChoice::Never
-}
-
 /// Prints an error message; its further lines are indented.
 pub(super) fn error(message: &str) {
     let mut lines = TerminalLines::default();

@@ -110,7 +110,7 @@ fn on_terminal(mut command: Command) -> (Option<i32>, String) {
     let name = ptsname(&user, Vec::new()).unwrap();
     let open = || File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     command.stdin(Stdio::null()).stdout(open()).stderr(open());
-    command.env("TERM", "xterm").env("PAGER", "cat").env_remove("NO_COLOR");
+    command.env("TERM", "xterm").env_remove("NO_COLOR");
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut printed = Vec::new();
