@@ -74,7 +74,6 @@ mod story;
 mod study;
 mod table;
 mod terminal;
-mod theory;
 mod ticker;
 mod trace;
 mod verdicts;
@@ -132,7 +131,6 @@ enum Command {
     Chaos(chaos::ChaosArguments),
     List(list::ListArguments),
     Show(show::ShowArguments),
-    Theory(theory::TheoryArguments),
     Course(course::CourseArguments),
     Help(help::HelpArguments),
     Man(man::ManArguments),
@@ -276,7 +274,6 @@ impl Command {
             Self::Chaos(arguments) => arguments.run(registry),
             Self::List(arguments) => arguments.run(registry),
             Self::Show(arguments) => arguments.run(registry),
-            Self::Theory(arguments) => arguments.run(registry),
             Self::Course(arguments) => arguments.run(registry),
             Self::Help(arguments) => arguments.run(command(registry), registry),
             Self::Man(arguments) => arguments.run(command(registry)),

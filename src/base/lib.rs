@@ -6,7 +6,7 @@
 //! statistics   means, intervals, tests
 //! expression   a < b + 3s: the syntax of expectations and of ranks, with units
 //! flow         the cheapest flow through a network that changes
-//! theory       closed forms and fluid models to compare with runs
+//! theory       closed forms to compare with runs
 //! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
 //! shell        words of a command that is shown, quoted

@@ -1,34 +1,22 @@
-//! Theory to compare with measured numbers: closed forms and fluid models.
+//! Theory to compare with measured numbers: closed forms.
 //!
 //! ```text
 //! a run: 95 % of the maps are local   |  delay: DelayedJob { .. }.mean_locality(skips)
 //! a run: its maps took 4 min       |  bag: TaskBag { .. }.most()
-//! a run: a mean wait of 40 s       |  queue: SlotQueue { .. }.mean_wait()
-//! a run: a mean sojourn under HFSP    |  fluid: FluidDiscipline::Fsp.serve(jobs)
-//! a run: its slots after 9 min         |  ramp: FrameworkRamp { .. }.ramp_up()
-//! a run: 3 and 2 tasks under DRF      |  filling: Filling { .. }.whole()
 //! ```
 //!
 //! A closed form takes plain numbers. It returns a finite number, or an error that names a number
-//! out of range. The expectation language has the forms of delay scheduling as functions, and `mumakil theory`
-//! prints them. A fluid model takes jobs and returns their whole course.
+//! out of range. The expectation language has the forms of delay scheduling as functions.
 
 mod bag;
 mod delay;
 mod division;
-mod filling;
-pub mod fluid;
-mod queue;
-mod ramp;
 
 pub use bag::TaskBag;
 pub use delay::{DelayedJob, SkippedTime, StickySlots};
 pub use division::equal_shares;
-pub use filling::{Filling, FillingUser};
-pub use queue::SlotQueue;
-pub use ramp::FrameworkRamp;
 
-/// A number outside of the range that a closed form or a fluid model accepts.
+/// A number outside of the range that a closed form accepts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{name}` is {value}; it must be {allowed}")]
 pub struct DomainError {

@@ -7,7 +7,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Run and look", &["run", "live", "check", "explain", "py"]),
     ("Compare and study", &["compare", "branch", "study", "papers"]),
     ("Bring your own", &["trace", "predict", "policy", "chaos"]),
-    ("Look up", &["list", "show", "theory", "course", "help", "man", "completions"]),
+    ("Look up", &["list", "show", "course", "help", "man", "completions"]),
 ];
 
 /// Returns the template of the help: clap's own, but with groups.

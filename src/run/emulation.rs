@@ -11,7 +11,6 @@
 
 mod bench;
 mod cast;
-mod fluid;
 mod foretold;
 mod kept;
 mod policies;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use crate::fluid::{FluidDiscipline, FluidJob, LateJobs, approximate, exact};
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSize, LedgerFact, MemberFact, Outcome,
@@ -12,7 +13,6 @@ use mumakil::mapred::{
 };
 use mumakil::record::{RecordError, RunBooks, RunEnd, Watcher};
 use mumakil::scenario::{self, Registry};
-use mumakil::theory::fluid::{FluidDiscipline, FluidJob, LateJobs, approximate, exact};
 use mumakil::units::{SimSpan, SimTime};
 use proptest::prelude::*;
 
@@ -228,7 +228,7 @@ const EXAMPLE: [(u64, u64); 3] = [(0, 30), (10, 10), (15, 10)];
 pub(crate) fn fluid(discipline: FluidDiscipline, jobs: [(u64, u64); 3]) -> Vec<f64> {
     let number = |number: u64| exact(number as f64).expect("it is finite");
     let job = |(arrival, size): (u64, u64)| FluidJob::of(number(arrival), number(size));
-    let course = discipline.serve(&jobs.map(job)).unwrap();
+    let course = discipline.serve(&jobs.map(job));
     course.jobs.iter().map(|job| approximate(&job.finish)).collect()
 }
 
@@ -306,7 +306,7 @@ fn late_jobs_end_as_in_their_fluid_models() {
             [("fsp", FluidDiscipline::Fsp(late)), ("srpt", FluidDiscipline::Srpt(late))]
         {
             let scheduler = format!("{{{policy}: {{error: {{bias: 0.2}}, late: {name}}}}}");
-            let course = discipline.serve(&jobs).unwrap();
+            let course = discipline.serve(&jobs);
             for (found, ideal) in on_a_cluster(&scheduler, 200).iter().zip(&course.jobs) {
                 let ideal = approximate(&ideal.finish);
                 assert!((found - ideal).abs() <= 1.5, "{scheduler}: {found} for {ideal}");

@@ -27,6 +27,7 @@ mod explain;
 mod external;
 mod fair;
 mod fifo;
+mod fluid;
 mod gallery;
 mod guide;
 mod heartbeats;

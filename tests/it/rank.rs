@@ -1,6 +1,6 @@
 //! Ranks with preemption: jobs end when theory says.
 
-use mumakil::theory::fluid::{FluidDiscipline, LateJobs};
+use crate::fluid::{FluidDiscipline, LateJobs};
 
 use crate::Room;
 use crate::hfsp::{ONE_SLOT, finishes, fluid};

@@ -4,7 +4,6 @@ use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::record::LoadVerdict;
 use mumakil::runtime::Transport;
 use mumakil::scenario::{self, Registry};
-use mumakil::theory::SlotQueue;
 
 /// Jobs of one map, with exponential gaps and exponential times of ten minutes, on eight slots. A
 /// heartbeat follows each end of a task, so a slot is idle for moments only. Loads are exact: `pace`
@@ -29,10 +28,20 @@ fn run(sets: &[&str]) -> Emulated {
     emulate(&scenario, &registry, options).unwrap()
 }
 
+/// Returns the mean wait of the queue M/M/c, as a multiple of the mean time of a task: A. K. Erlang's
+/// second formula (L. Kleinrock, Queueing Systems 1, section 3.5).
+fn mean_wait(slots: u32, load: f64) -> f64 {
+    let offered = f64::from(slots) * load;
+    // The first formula by its recursion.
+    let lost =
+        (1..=slots).fold(1.0, |lost, slot| offered * lost / (f64::from(slot) + offered * lost));
+    lost / (1.0 - load * (1.0 - lost)) / (f64::from(slots) * (1.0 - load))
+}
+
 #[test]
 fn the_mean_wait_is_the_one_of_erlang() {
     let summary = run(&["workload.pace.load=0.7"]).summary;
-    let theory = SlotQueue { slots: 8.0, load: 0.7 }.mean_wait().unwrap() * 600.0;
+    let theory = mean_wait(8, 0.7) * 600.0;
     // A job that finds a free slot waits for the next heartbeat of a tracker: a second or two.
     let wait = summary.mean_wait_s.unwrap();
     assert!((wait / theory - 1.0).abs() < 0.1, "{wait} s, and {theory} s by theory");

@@ -286,7 +286,6 @@ impl Policy for Drf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mumakil_base::theory::{Filling, FillingUser};
     use mumakil_base::units::Bytes;
     use mumakil_core::cluster::{CountedResources, Node};
     use mumakil_core::mapred::PolicyBench;
@@ -360,18 +359,34 @@ mod tests {
         assert_eq!(served, [12, 24, 12], "36 to 12, and within the 36 one to two");
     }
 
+    /// Returns the tasks of each user if tasks start one after another on a node, each for the user
+    /// with the lowest dominant share whose task still fits; among equal users, for the first.
+    fn filled(cores: u32, memory: u64, asks: &[(u32, u64)]) -> Vec<u64> {
+        let cores = u64::from(cores);
+        let mut tasks = vec![0; asks.len()];
+        let (mut cores_left, mut memory_left) = (cores, memory);
+        // The dominant share times both capacities, so that it is whole.
+        let share = |tasks: u64, (core, gigabytes): (u32, u64)| {
+            tasks * (u64::from(core) * memory).max(gigabytes * cores)
+        };
+        while let Some(next) = (0..asks.len())
+            .filter(|user| u64::from(asks[*user].0) <= cores_left && asks[*user].1 <= memory_left)
+            .min_by_key(|user| share(tasks[*user], asks[*user]))
+        {
+            tasks[next] += 1;
+            cores_left -= u64::from(asks[next].0);
+            memory_left -= asks[next].1;
+        }
+        tasks
+    }
+
     proptest! {
         #[test]
         fn one_node_is_filled_as_theory_says(
             (cores, memory) in (1_u32..40, 1_u64..40),
             asks in vec((1_u32..8, 1_u64..8), 3),
         ) {
-            let user = |(cores, memory): &(u32, u64)| {
-                FillingUser { task: vec![*memory, u64::from(*cores)], weight: 1 }
-            };
-            let capacity = vec![memory, u64::from(cores)];
-            let theory = Filling { capacity, users: asks.iter().map(user).collect() };
-            let expected = theory.whole().unwrap();
+            let expected = filled(cores, memory, &asks);
             let asks = [("a", asks[0].0, asks[0].1), ("b", asks[1].0, asks[1].1), ("c", asks[2].0, asks[2].1)];
             let found = served("{}", CountedResources::MemoryAndCores, vec![node(cores, memory)], asks);
             prop_assert_eq!(found.map(|maps| maps as u64).to_vec(), expected);

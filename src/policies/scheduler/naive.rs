@@ -138,8 +138,7 @@ pub struct FairSkipOptions {
     pub rack_skips: SkipRule,
 }
 
-/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps (see
-/// `mumakil theory`).
+/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps.
 impl Default for FairSkipOptions {
     fn default() -> Self {
         // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded

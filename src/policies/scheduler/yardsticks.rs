@@ -5,8 +5,8 @@
 //! the order in which sharing would end them, and `srpt` the job with the least work left. The last
 //! two know the true sizes of jobs, which a real cluster never knows; with an error or an estimator
 //! of the user's, they show what wrong sizes cost. They wait for free slots, unless the options let
-//! them preempt. [`theory`](mumakil_base::theory) has the same disciplines
-//! on a server that can be divided into any fractions.
+//! them preempt. `tests/it/fluid.rs` has the same disciplines on a server that can be divided into any
+//! fractions.
 
 use std::marker::PhantomData;
 

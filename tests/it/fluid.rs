@@ -15,23 +15,6 @@
 //!
 //! Numbers are exact, since the order in which jobs end decides what FSP does: two jobs that end
 //! together in theory do so here. [`exact`] and [`approximate`] convert from and to floats.
-//!
-//! ```
-//! use mumakil_base::theory::fluid::{FluidDiscipline, FluidJob, LateJobs, approximate, exact};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A job that fills the system, and one of 55 % for ten seconds.
-//! let number = |number| exact(number).expect("not infinite");
-//! let large = FluidJob::of(number(0.0), number(30.0));
-//! let small = FluidJob { most: number(0.55), ..FluidJob::of(number(10.0), number(5.5)) };
-//! let course = FluidDiscipline::Fsp(LateJobs::InTurn).serve(&[large, small])?;
-//! assert_eq!(course.order(), [1, 0]);
-//! assert_eq!(approximate(&course.jobs[0].finish), 35.5);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! With floats instead of quotients, [`FluidDiscipline::ends`] serves thousands of jobs.
 
 mod attained;
 mod course;
@@ -39,51 +22,45 @@ mod flow;
 mod number;
 mod order;
 mod share;
-#[cfg(test)]
 mod tests;
 
-pub use self::course::{FluidCourse, Interval, ServedJob};
-pub use self::number::{FluidNumber, Rational, approximate, exact};
-use super::DomainError;
+use self::course::{FluidCourse, Interval};
+use num_traits::One;
+
+pub(crate) use self::number::{Rational, approximate, exact};
 
 /// A job of a fluid model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FluidJob<N = Rational> {
+pub(crate) struct FluidJob {
     /// When the job arrives, in seconds.
-    pub arrival: N,
+    pub(crate) arrival: Rational,
     /// The job's work: how many seconds it would take with the whole system.
-    pub size: N,
+    pub(crate) size: Rational,
     /// The size that disciplines by size believe when the job arrives.
-    pub estimate: N,
+    pub(crate) estimate: Rational,
     /// The largest share of the system that the job can use.
-    pub most: N,
+    pub(crate) most: Rational,
     /// Its weight, for [`FluidDiscipline::Gps`] and [`FluidDiscipline::Psbs`]; the other disciplines
     /// treat all jobs alike.
-    pub weight: N,
+    pub(crate) weight: Rational,
 }
 
-impl<N: FluidNumber> FluidJob<N> {
+impl FluidJob {
     /// Returns a job that can use the whole system, and whose size is known.
-    pub fn of(arrival: N, size: N) -> Self {
-        Self { arrival, estimate: size.clone(), size, most: N::one(), weight: N::one() }
-    }
-
-    fn check(&self) -> Result<(), DomainError> {
-        let check =
-            |name, value: &N, holds, allowed| super::check(name, value.float(), holds, allowed);
-        let zero = N::zero();
-        check("arrival", &self.arrival, zero <= self.arrival, "a number from 0 up")?;
-        check("size", &self.size, zero < self.size, "a number above 0")?;
-        check("estimate", &self.estimate, zero <= self.estimate, "a number from 0 up")?;
-        let is_share = zero < self.most && self.most <= N::one();
-        check("most", &self.most, is_share, "a share above 0, up to 1")?;
-        check("weight", &self.weight, zero < self.weight, "a number above 0")
+    pub(crate) fn of(arrival: Rational, size: Rational) -> Self {
+        Self {
+            arrival,
+            estimate: size.clone(),
+            size,
+            most: Rational::one(),
+            weight: Rational::one(),
+        }
     }
 }
 
 /// How jobs are served that are late: their estimates are used up, but they have work left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LateJobs {
+pub(crate) enum LateJobs {
     /// One after another, before all other jobs.
     InTurn,
     /// All at once, with equal shares: under FSP before all other jobs, under SRPT together with the
@@ -96,7 +73,7 @@ pub enum LateJobs {
 
 /// How the system is divided among the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FluidDiscipline {
+pub(crate) enum FluidDiscipline {
     /// Processor sharing: equal shares; a share that a job cannot use is divided among the others.
     Ps,
     /// Generalised processor sharing: shares in proportion to the weights.
@@ -125,7 +102,7 @@ pub enum FluidDiscipline {
 
 impl FluidDiscipline {
     /// All disciplines.
-    pub const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Ps,
         Self::Gps,
         Self::Las,
@@ -138,23 +115,6 @@ impl FluidDiscipline {
         Self::Srpt(LateJobs::LeastAttained),
     ];
 
-    /// Returns its name, such as `fsp+ps`: FSP whose late jobs share.
-    pub const fn name(self) -> &'static str {
-        use LateJobs as L;
-        match self {
-            Self::Ps => "ps",
-            Self::Gps => "gps",
-            Self::Las => "las",
-            Self::Fsp(L::InTurn) => "fsp",
-            Self::Fsp(L::Shared) => "fsp+ps",
-            Self::Fsp(L::LeastAttained) => "fsp+las",
-            Self::Psbs => "psbs",
-            Self::Srpt(L::InTurn) => "srpt",
-            Self::Srpt(L::Shared) => "srpt+ps",
-            Self::Srpt(L::LeastAttained) => "srpt+las",
-        }
-    }
-
     /// Serves the jobs until the last one ends. Of jobs that arrive at the same time, the first in
     /// the list comes first.
     ///
@@ -162,44 +122,17 @@ impl FluidDiscipline {
     /// LAS there are up to `n²` if jobs overtake each other. Numbers get longer with every interval.
     /// FSP computes the imagined sharing anew for every arrival: with a hundred jobs this takes
     /// seconds.
-    ///
-    /// # Errors
-    /// If a number of a job is out of its range: only arrivals and estimates may be zero, and no job
-    /// can use more than the whole system.
-    pub fn serve<N: FluidNumber>(
-        self,
-        jobs: &[FluidJob<N>],
-    ) -> Result<FluidCourse<N>, DomainError> {
-        self.course(jobs, true)
-    }
-
-    /// Returns when the jobs end, without their shares over time.
-    ///
-    /// # Errors
-    /// As [`Self::serve`].
-    pub fn ends<N: FluidNumber>(
-        self,
-        jobs: &[FluidJob<N>],
-    ) -> Result<Vec<ServedJob<N>>, DomainError> {
-        Ok(self.course(jobs, false)?.jobs)
-    }
-
-    fn course<N: FluidNumber>(
-        self,
-        jobs: &[FluidJob<N>],
-        has_intervals: bool,
-    ) -> Result<FluidCourse<N>, DomainError> {
-        jobs.iter().try_for_each(FluidJob::check)?;
-        let course = FluidCourse::new(jobs.len(), has_intervals);
-        let equal = |_: &FluidJob<N>| N::one();
-        let by_weight = |job: &FluidJob<N>| job.weight.clone();
-        Ok(match self {
+    pub(crate) fn serve(self, jobs: &[FluidJob]) -> FluidCourse {
+        let course = FluidCourse::new(jobs.len());
+        let equal = |_: &FluidJob| Rational::one();
+        let by_weight = |job: &FluidJob| job.weight.clone();
+        match self {
             Self::Ps => share::shared(jobs, course, equal),
             Self::Gps => share::shared(jobs, course, by_weight),
             Self::Las => attained::least_first(jobs, course),
             Self::Fsp(late) => order::by_virtual_finish(jobs, course, late, equal),
             Self::Psbs => order::by_virtual_finish(jobs, course, LateJobs::Shared, by_weight),
             Self::Srpt(late) => order::by_work_left(jobs, course, late),
-        })
+        }
     }
 }

@@ -3,24 +3,26 @@
 
 use std::collections::BTreeMap;
 
+use num_traits::{One, Zero};
+
 use super::course::FluidCourse;
 use super::flow::{FluidDivision, PresentJob, ends, flow, least, serve};
 use super::share::in_tiers;
-use super::{FluidJob, FluidNumber, LateJobs, attained};
+use super::{FluidJob, LateJobs, Rational, attained};
 
 /// Serves the jobs under FSP; the imagined run shares by weight.
-pub(super) fn by_virtual_finish<N: FluidNumber>(
-    jobs: &[FluidJob<N>],
-    course: FluidCourse<N>,
+pub(super) fn by_virtual_finish(
+    jobs: &[FluidJob],
+    course: FluidCourse,
     late: LateJobs,
-    weight: impl Fn(&FluidJob<N>) -> N,
-) -> FluidCourse<N> {
+    weight: impl Fn(&FluidJob) -> Rational,
+) -> FluidCourse {
     // In the imagined run a job is as large as its estimate.
-    let imagined: Vec<FluidJob<N>> =
+    let imagined: Vec<FluidJob> =
         jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect();
-    let mut sharing = ImaginedRun { now: N::zero(), present: Vec::new() };
+    let mut sharing = ImaginedRun { now: Rational::zero(), present: Vec::new() };
     // Only an arrival changes the order: without arrivals, all jobs end as foreseen.
-    let mut finishes: BTreeMap<usize, N> = BTreeMap::new();
+    let mut finishes: BTreeMap<usize, Rational> = BTreeMap::new();
     flow(jobs, course, |now, present| {
         let new = present.iter().filter(|job| !finishes.contains_key(&job.number));
         let new: Vec<usize> = new.map(|job| job.number).collect();
@@ -34,10 +36,10 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
         let finish = |place: usize| &finishes[&present[place].number];
         let order = ranked(present, |one, other| {
             let [one, other] = [one, other].map(|place| (finish(place), present[place].job));
-            one.0.order(other.0).then(one.1.arrival.order(&other.1.arrival))
+            one.0.cmp(other.0).then(one.1.arrival.cmp(&other.1.arrival))
         });
         // A job is late from the instant on at which it ends in the imagined run.
-        let is_late = |place: &usize| *finish(*place) <= now.clone() + &N::tolerance();
+        let is_late = |place: &usize| finish(*place) <= now;
         let first = order.iter().position(|place| !is_late(place)).unwrap_or(order.len());
         let (behind, rest) = order.split_at(first);
         let mut tiers = of_late(present, behind, late);
@@ -55,21 +57,25 @@ pub(super) fn by_virtual_finish<N: FluidNumber>(
 
 /// A run in which the jobs share the system.
 #[derive(Clone)]
-struct ImaginedRun<'a, N> {
-    now: N,
-    present: Vec<PresentJob<'a, N>>,
+struct ImaginedRun<'a> {
+    now: Rational,
+    present: Vec<PresentJob<'a>>,
 }
 
-impl<N: FluidNumber> ImaginedRun<'_, N> {
+impl ImaginedRun<'_> {
     /// Goes on up to an instant, or until all jobs have ended. Returns when jobs end on the way.
-    fn advance(&mut self, to: Option<&N>, weight: impl Fn(&FluidJob<N>) -> N) -> Vec<(usize, N)> {
+    fn advance(
+        &mut self,
+        to: Option<&Rational>,
+        weight: impl Fn(&FluidJob) -> Rational,
+    ) -> Vec<(usize, Rational)> {
         let mut ended = Vec::new();
         loop {
             let over = self.present.iter().filter(|job| job.left.is_zero());
             ended.extend(over.map(|job| (job.number, self.now.clone())));
             self.present.retain(|job| !job.left.is_zero());
             let rest = to.map(|to| to.clone() - &self.now);
-            if self.present.is_empty() || rest.as_ref().is_some_and(N::is_zero) {
+            if self.present.is_empty() || rest.as_ref().is_some_and(Zero::is_zero) {
                 self.now = to.unwrap_or(&self.now).clone();
                 return ended;
             }
@@ -88,18 +94,14 @@ impl<N: FluidNumber> ImaginedRun<'_, N> {
 }
 
 /// Serves the jobs under SRPT.
-pub(super) fn by_work_left<N: FluidNumber>(
-    jobs: &[FluidJob<N>],
-    course: FluidCourse<N>,
-    late: LateJobs,
-) -> FluidCourse<N> {
+pub(super) fn by_work_left(jobs: &[FluidJob], course: FluidCourse, late: LateJobs) -> FluidCourse {
     flow(jobs, course, |_, present| {
-        let left: Vec<N> = present.iter().map(PresentJob::believed_left).collect();
+        let left: Vec<Rational> = present.iter().map(PresentJob::believed_left).collect();
         // Of two equal jobs, the job that can use more would overtake the other at once.
         let order = ranked(present, |one, other| {
             let [a, b] = [one, other].map(|place| present[place].job);
-            let by_left = left[one].order(&left[other]);
-            by_left.then(b.most.order(&a.most)).then(a.arrival.order(&b.arrival))
+            let by_left = left[one].cmp(&left[other]);
+            by_left.then(b.most.cmp(&a.most)).then(a.arrival.cmp(&b.arrival))
         });
         let first = order.iter().position(|place| !left[*place].is_zero()).unwrap_or(order.len());
         let (behind, rest) = order.split_at(first);
@@ -115,7 +117,7 @@ pub(super) fn by_work_left<N: FluidNumber>(
             }
             _ => tiers.extend(rest.iter().map(|place| vec![*place])),
         }
-        let shares = in_tiers(present, tiers, |_| N::one());
+        let shares = in_tiers(present, tiers, |_| Rational::one());
         let overtaking = first_overtaking(&left, rest, &shares);
         let served = rest.iter().filter(|place| !shares[**place].is_zero());
         let becomes_late = served.map(|place| left[*place].clone() / &shares[*place]);
@@ -127,8 +129,8 @@ pub(super) fn by_work_left<N: FluidNumber>(
 
 /// Returns the places of the jobs by their rank; of jobs with the same rank, the first in the list
 /// comes first.
-fn ranked<N>(
-    present: &[PresentJob<'_, N>],
+fn ranked(
+    present: &[PresentJob<'_>],
     rank: impl Fn(usize, usize) -> std::cmp::Ordering,
 ) -> Vec<usize> {
     let mut order: Vec<usize> = (0..present.len()).collect();
@@ -139,11 +141,7 @@ fn ranked<N>(
 }
 
 /// Returns the tiers in which late jobs are served.
-fn of_late<N: FluidNumber>(
-    present: &[PresentJob<'_, N>],
-    late: &[usize],
-    how: LateJobs,
-) -> Vec<Vec<usize>> {
+fn of_late(present: &[PresentJob<'_>], late: &[usize], how: LateJobs) -> Vec<Vec<usize>> {
     match how {
         LateJobs::InTurn => late.iter().map(|place| vec![*place]).collect(),
         LateJobs::Shared if late.is_empty() => Vec::new(),
@@ -153,12 +151,12 @@ fn of_late<N: FluidNumber>(
 }
 
 /// Returns when late jobs that are served by their attained service must be grouped anew.
-fn meeting<N: FluidNumber>(
-    present: &[PresentJob<'_, N>],
+fn meeting(
+    present: &[PresentJob<'_>],
     late: &[usize],
     how: LateJobs,
-    shares: &[N],
-) -> Option<N> {
+    shares: &[Rational],
+) -> Option<Rational> {
     let is_by_service = how == LateJobs::LeastAttained;
     let tiers = is_by_service.then(|| attained::tiers(present, late.to_vec()))?;
     attained::first_meeting(present, &tiers, shares)
@@ -166,7 +164,7 @@ fn meeting<N: FluidNumber>(
 
 /// Returns when a job will first have as little work left as the job before it in the order. Only a
 /// job with a larger share can catch up, so two jobs overtake each other at most once.
-fn first_overtaking<N: FluidNumber>(left: &[N], order: &[usize], shares: &[N]) -> Option<N> {
+fn first_overtaking(left: &[Rational], order: &[usize], shares: &[Rational]) -> Option<Rational> {
     let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
     let closing = pairs.filter(|(ahead, behind)| shares[*ahead] < shares[*behind]);
     least(closing.map(|(ahead, behind)| {
