@@ -1,10 +1,9 @@
-//! `mumakil trace`: inspects traces, converts them, makes smaller ones, and infers clusters.
+//! `mumakil trace`: inspects traces, converts them, and infers clusters.
 //! ```text
 //! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV or YAML, by the file's content -> Trace
 //!   inspect             a screenful about it
 //!   cluster             the cluster that a log shows -> a scenario
-//!   convert             its jobs in another format
-//!   sample, scale, fold another trace of the same format            -> TraceOutput: file, .gz, stdout
+//!   convert             its jobs in another format                  -> TraceOutput: file, .gz, stdout
 //! ```
 
 use std::fs::{self, OpenOptions};
@@ -28,11 +27,10 @@ use crate::workload::list::MappedColumn;
 mod cluster;
 mod convert;
 mod inspect;
-mod reshape;
 
 pub(super) use cluster::ClusterFiles;
 
-/// Inspect traces, convert and shrink them, infer their cluster
+/// Inspect traces, convert them, infer their cluster
 ///
 /// Traces are Hadoop's job history, files of Rumen, of SWIM, of YARN's Scheduler Load Simulator
 /// (SLS), plain or gzipped, and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil
@@ -49,9 +47,6 @@ enum TraceCommand {
     Inspect(inspect::TraceInspectArguments),
     Cluster(cluster::TraceClusterArguments),
     Convert(convert::TraceConvertArguments),
-    Sample(reshape::SampleArguments),
-    Scale(reshape::ScaleArguments),
-    Fold(reshape::FoldArguments),
 }
 
 impl TraceArguments {
@@ -60,9 +55,6 @@ impl TraceArguments {
             TraceCommand::Inspect(arguments) => arguments.run(formats),
             TraceCommand::Cluster(arguments) => arguments.run(),
             TraceCommand::Convert(arguments) => arguments.run(formats),
-            TraceCommand::Sample(arguments) => arguments.run(formats),
-            TraceCommand::Scale(arguments) => arguments.run(formats),
-            TraceCommand::Fold(arguments) => arguments.run(formats),
         }
     }
 }
@@ -101,11 +93,6 @@ fn block(text: &str) -> Result<Bytes, String> {
 }
 
 impl TraceInput {
-    /// Reads the file, in the format that its content shows.
-    fn recognise(&self, formats: &Formats) -> Result<Trace, Failure> {
-        self.read(formats.recognise(&self.file)?)
-    }
-
     /// Reads the file in this format; warns about records that were left out.
     fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
         Ok(Trace::collected(|see| self.pass(format, &[], see))?)
@@ -153,7 +140,7 @@ impl TraceInput {
     }
 }
 
-/// The output of the commands that make a trace.
+/// The output of `trace convert`.
 #[derive(Debug, clap::Args)]
 struct TraceOutput {
     /// The file to write, gzipped if it ends in `.gz`; `-` for stdout

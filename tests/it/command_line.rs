@@ -39,7 +39,7 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "run --help",
         "help",
         "help run",
-        "help trace fold",
+        "help trace convert",
         "help studies",
         "list",
         "show reference",
@@ -47,7 +47,7 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "show fair",
         "man",
         "man run",
-        "man trace fold",
+        "man trace convert",
         "show schema",
         "py -o -",
     ] {
@@ -300,7 +300,9 @@ fn what_is_written_has_the_permissions_of_any_other_file() {
         room.mumakil(command).assert().success();
     }
     room.write("jobs.csv", "name,maps,map_time\na,2,5s\n");
-    for command in ["convert jobs.csv --to yaml -o jobs.yaml", "scale jobs.csv -o scaled.csv.gz"] {
+    for command in
+        ["convert jobs.csv --to yaml -o jobs.yaml", "convert jobs.csv --to csv -o jobs.csv.gz"]
+    {
         room.mumakil(&format!("trace {command}")).assert().success();
     }
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -313,7 +315,7 @@ fn what_is_written_has_the_permissions_of_any_other_file() {
             assert_eq!(mode(&room.path(above.to_str().unwrap())), folder, "{}", above.display());
         }
     }
-    for name in ["jobs.yaml", "scaled.csv.gz", "compared.html", "whole/study.json"] {
+    for name in ["jobs.yaml", "jobs.csv.gz", "compared.html", "whole/study.json"] {
         assert!(room.path(name).is_file(), "{name}");
     }
 }

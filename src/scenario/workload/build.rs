@@ -44,7 +44,7 @@ impl Workload {
         let mut entries = found.jobs;
         // Jobs in the scenario's text are counted by its check, and those of a list by its reader.
         if let Some(message) = too_many_tasks(tasks_of(&entries, site.cluster.hdfs.block)) {
-            const A_PART: &str = "take a part of the trace (`mumakil trace sample`)";
+            const A_PART: &str = "take a part of the trace, such as its first lines";
             return Err(TraceError::Unusable { what: message, hint: A_PART.into() });
         }
         let mut start = first_submission(spec, site);

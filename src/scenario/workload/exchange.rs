@@ -1,8 +1,7 @@
-//! Traces as files of jobs: read in any format, reshaped, and written in any format.
+//! Traces as files of jobs: read in any format, and written in any format.
 //!
 //! ```text
 //! file     -> recognise -> Trace       each job as its file has it
-//! Trace    -> sample, scale, fold      the same format, as exact as before (`reshape`)
 //! Trace    -> entries   -> JobEntry    as a scenario lists jobs
 //! file     -> pass      -> TraceJob    one job after the other, in little memory
 //! JobEntry -> PackedJobs -> convert    another format; each job is read back, which shows what is lost
@@ -11,7 +10,6 @@
 //! Each format has its own type of jobs ([`ForeignJob`]).
 
 mod packed;
-mod reshape;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +22,6 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
 
 pub use packed::PackedJobs;
-pub use reshape::{Folding, ReshapeError, Scaling};
 
 impl Trace {
     /// Reads a file of jobs in one of these formats. `block` is the size of a block.
@@ -199,16 +196,12 @@ impl Trace {
         self.jobs.into_iter().filter_map(own).collect()
     }
 
-    /// Computes the gap of each job anew from the times of submission.
-    fn refit_gaps(&mut self) {
-        let mut last = SimSpan::ZERO;
-        for job in &mut self.jobs {
-            let submit = job.submit();
-            if let TraceJob::Foreign(job) = job {
-                job.set_gap(submit.saturating_sub(last));
-            }
-            last = submit;
-        }
+    /// Returns the jobs of one of Mumakil's own lists; no jobs if the trace is of another tool.
+    fn own(&self) -> impl Iterator<Item = &JobEntry> {
+        self.jobs.iter().filter_map(|job| match job {
+            TraceJob::Own(job) => Some(&**job),
+            TraceJob::Foreign(_) => None,
+        })
     }
 
     /// Writes the jobs.
@@ -246,7 +239,7 @@ pub fn check_listed(jobs: &PackedJobs, format: &'static dyn Format) -> Result<()
     match format.lists_tasks() && MOST < tasks {
         true => Err(format!(
             "{tasks} tasks are more than {MOST}, and {format} have a record for each; convert a \
-             part of the jobs (`mumakil trace sample`), or write a list (`--to csv`)"
+             part of the jobs, or write a list (`--to csv`)"
         )),
         false => Ok(()),
     }
@@ -302,14 +295,6 @@ pub fn convert(
 }
 
 impl TraceJob {
-    /// Returns the name of the job, which is the `number`th in its file.
-    fn name(&self, number: u64) -> String {
-        match self {
-            Self::Foreign(job) => job.name(number),
-            Self::Own(job) => job.name.clone(),
-        }
-    }
-
     /// Returns the job as a scenario would list it; `None` if it has no tasks.
     ///
     /// # Errors

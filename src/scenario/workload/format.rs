@@ -193,14 +193,8 @@ pub trait ForeignJob: Debug {
     /// Returns when the job is submitted.
     fn submit(&self) -> SimSpan;
 
-    /// Moves the whole job, so that it is submitted at this time.
-    fn set_submit(&mut self, submit: SimSpan);
-
     /// Sets the time since the submission of the job before, if the format has that field.
     fn set_gap(&mut self, _gap: SimSpan) {}
-
-    /// Replaces each size in bytes by the result of `scale`.
-    fn scale_sizes(&mut self, _scale: &mut dyn FnMut(u64) -> u64) {}
 
     /// Returns the outcomes of the job and of its attempts, if the format has them.
     fn endings(&self) -> Option<Endings> {

@@ -158,15 +158,6 @@ impl ForeignJob for LoggedJob {
         SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
     }
 
-    fn set_submit(&mut self, submit: SimSpan) {
-        let old = ForeignJob::submit(self);
-        self.shift(submit.as_millis() as i64 - old.as_millis() as i64);
-    }
-
-    fn scale_sizes(&mut self, scale: &mut dyn FnMut(u64) -> u64) {
-        self.sizes().for_each(|size| *size = scale(*size));
-    }
-
     fn endings(&self) -> Option<Endings> {
         let tasks = self.map_tasks.iter().chain(&self.reduce_tasks);
         let attempts = tasks.flat_map(|task| &task.attempts);

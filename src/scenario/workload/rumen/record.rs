@@ -191,11 +191,6 @@ pub struct LoggedRanking {
 }
 
 impl LoggedJob {
-    /// Moves all times of the job by a number of milliseconds.
-    pub(crate) fn shift(&mut self, millis: i64) {
-        self.times().for_each(|time| *time = time.saturating_add_signed(millis));
-    }
-
     /// Returns all known times of the job.
     fn times(&mut self) -> impl Iterator<Item = &mut u64> {
         let own = [&mut self.submit_time, &mut self.launch_time, &mut self.finish_time];
@@ -273,31 +268,6 @@ impl LoggedJob {
             };
             Some((id.as_str(), what.or_else(backwards)?))
         })
-    }
-
-    /// Returns all known sizes in bytes.
-    pub(crate) fn sizes(&mut self) -> impl Iterator<Item = &mut u64> {
-        let sizes = self.tasks_mut().flat_map(|task| {
-            let own = [&mut task.input_bytes, &mut task.output_bytes];
-            let of_attempts = task.attempts.iter_mut().flat_map(|attempt| {
-                [
-                    &mut attempt.hdfs_bytes_read,
-                    &mut attempt.hdfs_bytes_written,
-                    &mut attempt.file_bytes_read,
-                    &mut attempt.file_bytes_written,
-                    &mut attempt.map_input_bytes,
-                    &mut attempt.map_output_bytes,
-                    &mut attempt.reduce_shuffle_bytes,
-                ]
-            });
-            own.into_iter().chain(of_attempts)
-        });
-        sizes.flatten()
-    }
-
-    fn tasks_mut(&mut self) -> impl Iterator<Item = &mut LoggedTask> {
-        let own = self.map_tasks.iter_mut().chain(&mut self.reduce_tasks);
-        own.chain(&mut self.other_tasks)
     }
 
     /// Returns all tasks, setup and cleanup included.

@@ -125,15 +125,6 @@ impl ForeignJob for SlsJob {
         SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
     }
 
-    fn set_submit(&mut self, submit: SimSpan) {
-        let by = submit.as_millis() as i64 - ForeignJob::submit(self).as_millis() as i64;
-        let of_tasks =
-            self.tasks.iter_mut().flat_map(|task| [&mut task.start_ms, &mut task.end_ms]);
-        for time in of_tasks.chain([&mut self.start_ms, &mut self.end_ms]).flatten() {
-            *time = time.saturating_add(by);
-        }
-    }
-
     fn lost_in_list(&self) -> Option<&'static str> {
         let hosts = self.tasks.iter().any(|task| task.host.is_some());
         let delays = self.tasks.iter().any(|task| task.is_delayed());

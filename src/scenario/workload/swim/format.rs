@@ -50,19 +50,8 @@ impl ForeignJob for SwimJob {
         SimSpan::from_secs(self.submit_s)
     }
 
-    fn set_submit(&mut self, submit: SimSpan) {
-        // SWIM counts whole seconds, so fractions of a second are lost.
-        self.submit_s = submit.as_micros() / 1_000_000;
-    }
-
     fn set_gap(&mut self, gap: SimSpan) {
         self.gap_s = gap.as_micros() / 1_000_000;
-    }
-
-    fn scale_sizes(&mut self, scale: &mut dyn FnMut(u64) -> u64) {
-        for size in [&mut self.input, &mut self.shuffle, &mut self.output] {
-            *size = Bytes::new(scale(size.get()));
-        }
     }
 
     fn lost_in_list(&self) -> Option<&'static str> {
@@ -100,7 +89,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SwimJob {
     SwimJob {
         id: column(&entry.name),
         submit_s: entry.submit.as_micros() / 1_000_000,
-        // `refit_gaps` sets the gap once the job before is known.
+        // `set_gap` sets the gap once the job before is known.
         gap_s: 0,
         input: entry.input(block).unwrap_or_default(),
         shuffle: entry.shuffle,
