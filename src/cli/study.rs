@@ -16,7 +16,6 @@ mod plan;
 pub(super) mod sabotage;
 mod status;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -39,7 +38,6 @@ use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
 use crate::MODEL;
-use crate::expect::VerdictState;
 use crate::external::is_busy;
 use crate::files::{REPORT, SUMMARY};
 use crate::mapred::PolicyProgram;
@@ -48,8 +46,8 @@ use crate::runtime::Transport;
 use crate::scenario::{Registry, Warning};
 use crate::study::{
     BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
-    RunWarnings, Search, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep,
-    conclude, failed, is_late, keep, read_manifest, write_manifest,
+    RunWarnings, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep, conclude,
+    failed, is_late, keep, read_manifest, write_manifest,
 };
 use crate::units::SimSpan;
 use crate::units::tell::counted;
@@ -227,14 +225,6 @@ impl StudyRunArguments {
         // A process that joins may do any run of the study: its shard is the whole study, shared
         // with other processes.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
-        if study.search.is_some() && shard.is_some() {
-            return Err(Failure::input(
-                "a search runs step by step, so it cannot be divided with --shard or --join",
-            ));
-        }
-        if study.search.is_some() && self.sabotage {
-            return Err(Failure::input("a search has no expectations that a sabotage could break"));
-        }
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
         let bring = match (self.bring_files, &self.on.on) {
             (true, _) => BroughtFiles::All,
@@ -254,10 +244,7 @@ impl StudyRunArguments {
         let mut session = StudySession::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
         session.keep(study.clone(), bring);
-        let (sheet, answer) = match &study.search {
-            None => (session.run(&study, self.quiet)?, TerminalLines::default()),
-            Some(search) => session.search(&study, search, self.quiet)?,
-        };
+        let sheet = session.run(&study, self.quiet)?;
         // A process with a shard does not write the results here: `leave` writes them, in the
         // process that ends last.
         if let Some(shard) = shard {
@@ -272,8 +259,7 @@ impl StudyRunArguments {
         // report may fail.
         session.ends()?;
         if !self.quiet {
-            let told = outcome::tell(&sheet, &findings) + answer;
-            let told = told + teeth.iter().map(sabotage::tell).sum();
+            let told = outcome::tell(&sheet, &findings) + teeth.iter().map(sabotage::tell).sum();
             let wrote = terminal::results_line(&session.out, REPORT);
             let done = TerminalLines::of(format!("  ran      {}", session.outcome()));
             terminal::print(&(told + done + wrote))?;
@@ -437,7 +423,7 @@ impl<'r> StudySession<'r> {
     fn run_missing(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let (plan, sheet) = self.begin(study, quiet)?;
         match self.shard {
-            None => self.run_alone(study, &plan, &sheet, quiet)?,
+            None => self.run_alone(&plan, &sheet, quiet)?,
             Some(part) => self.run_shared(part, &plan, &sheet)?,
         }
         Ok(sheet)
@@ -483,7 +469,6 @@ impl<'r> StudySession<'r> {
     /// results of the other runs are written.
     fn run_alone(
         &mut self,
-        study: &Study,
         plan: &Plan,
         sheet: &StudyManifest,
         quiet: bool,
@@ -495,8 +480,7 @@ impl<'r> StudySession<'r> {
         }
         self.bar.clear();
         let failed: Vec<&str> = self.failed.iter().map(String::as_str).collect();
-        // A search tries one cell at a time: if that cell fails, no results are left.
-        let rest = sheet.without(&failed).filter(|_| study.search.is_none());
+        let rest = sheet.without(&failed);
         if let Some(rest) = &rest {
             conclude(rest, &self.store, &self.out)?;
         }
@@ -703,36 +687,6 @@ impl<'r> StudySession<'r> {
             self.warn();
         }
         Ok(())
-    }
-
-    /// Does the runs of a search; returns the manifest with all tried values, and the answer as
-    /// lines.
-    fn search(
-        &mut self,
-        study: &Study,
-        search: &Search,
-        quiet: bool,
-    ) -> Result<(StudyManifest, TerminalLines), Failure> {
-        let (mut hunt, mut measured) = (search.begin(), BTreeMap::new());
-        while let Some(value) = hunt.next() {
-            // Warn only for the first value: warnings are about the base scenario, which all values
-            // share.
-            let sheet = self.run(&study.probing(search, &[value]), quiet || 0 < self.done)?;
-            let found = search.judge(&sheet, &self.store).map_err(outcome::unreadable)?;
-            hunt.note(value, found.state == VerdictState::Holds);
-            measured.insert(value, found.measured);
-        }
-        // All runs are done: this only writes the manifest with all tried values.
-        let sheet = self.run(&study.probing(search, &hunt.tried()), true)?;
-        let found = match hunt.answer() {
-            Some(value) => format!("{} = {value} is the least with {}", search.over, search.until),
-            None => format!("not even {} = {} has {}", search.over, search.to, search.until),
-        };
-        // If no value meets the condition, show the numbers of the largest value: it was tried.
-        let numbers = &measured[&hunt.answer().unwrap_or(search.to)];
-        let mut lines = TerminalLines::of(format!("  search   {found}"));
-        lines.line(format!("           {numbers}"));
-        Ok((sheet, lines))
     }
 }
 

@@ -519,8 +519,8 @@ pub(super) const FACTS: [&str; 2] =
     ["a fault that disturbs messages", "a policy that goes by bytes"];
 
 /// The keys of a study that no scenario has.
-pub const STUDY_KEYS: [&str; 9] =
-    ["base", "files", "sweep", "exclude", "compare", "metrics", "charts", "sabotage", "search"];
+pub const STUDY_KEYS: [&str; 8] =
+    ["base", "files", "sweep", "exclude", "compare", "metrics", "charts", "sabotage"];
 
 /// Returns the problem if a workload has no source of jobs, or two.
 fn without_source(workload: Option<&Value>) -> Option<YamlProblem> {

@@ -44,7 +44,6 @@ pub use plan::named_files::NamedFile;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
 pub use plan::sabotage::Sabotage;
-pub use plan::search::{Search, SearchState};
 pub use plan::spec::{Study, schema};
 pub use run::failed;
 pub use run::forecast::Forecast;

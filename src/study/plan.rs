@@ -1,7 +1,7 @@
 //! Turns the file of a study into a plan of runs.
 //!
 //! ```text
-//! study.yaml -> spec (axes, compared, search, sabotage) -> runs: cells and runs, each with its hash
+//! study.yaml -> spec (axes, compared, sabotage) -> runs: cells and runs, each with its hash
 //!                                                           named_files: the files that scenarios name
 //!                                                           overloaded: cells that cannot keep up
 //! the folder <- manifest: the runs of each cell; resolved: the whole study; brought_files: copies
@@ -18,5 +18,4 @@ pub(crate) mod overloaded;
 pub(crate) mod resolved;
 pub(crate) mod runs;
 pub(crate) mod sabotage;
-pub(crate) mod search;
 pub(crate) mod spec;

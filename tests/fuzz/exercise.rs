@@ -174,7 +174,7 @@ pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(draft) = Draft::of("fuzz.yaml", text) else { return };
     let Ok(study) = Study::of_any(draft) else { return };
     // A plan of too many runs is refused, but this may take a while.
-    let _ = Plan::new(&study.first(), &Registry::builtin()).map_err(|error| error.to_string());
+    let _ = Plan::new(&study, &Registry::builtin()).map_err(|error| error.to_string());
 }
 
 /// Reads each line as an argument of `--set`, over a starter scenario.

@@ -84,7 +84,7 @@ fn check(file: &Path) -> Result<(), String> {
     let draft = Draft::read(file).map_err(|error| error.to_string())?;
     if draft.is_study() {
         let study = Study::of(draft).map_err(|error| error.to_string())?;
-        return Plan::new(&study.first(), &registry()).map(drop).map_err(|error| error.to_string());
+        return Plan::new(&study, &registry()).map(drop).map_err(|error| error.to_string());
     }
     draft.resolve(&registry()).map(drop).map_err(|error| error.to_string())
 }

@@ -47,7 +47,7 @@ fn every_scenario_is_in_order_and_opens_with_a_question() {
         let warnings = if draft.is_study() {
             let study = Study::of(draft).unwrap_or_else(|error| panic!("error: {error}"));
             assert_eq!(study.name.as_str(), name);
-            let plan = Plan::new(&study.first(), &Registry::builtin());
+            let plan = Plan::new(&study, &Registry::builtin());
             plan.unwrap_or_else(|error| panic!("error: {error}")).warnings
         } else {
             let loaded = draft.resolve(&Registry::builtin());

@@ -901,27 +901,6 @@ fn no_more_workers_and_parts_are_told_than_there_were() {
 }
 
 #[test]
-fn a_search_finds_the_smallest_that_will_do() {
-    let room = Room::new();
-    let search = "
-name: search
-workload:
-  jobs: [{name: a, count: 40, every: 20s, maps: 12, map_time: 10s}]
-sweep: {seeds: 2}
-search: {over: cluster.nodes, from: 1, to: 40, until: mean(sojourn) <= 1min}
-metrics: [mean(sojourn)]
-";
-    room.write("study.yaml", search);
-    let told = room.mumakil("study study.yaml --out out").output().unwrap();
-    let told = String::from_utf8(told.stdout).unwrap();
-    let line = told.lines().find(|line| line.contains("is the least")).unwrap();
-    let answer: u32 = line.split_whitespace().nth(3).unwrap().parse().unwrap();
-    assert!((2..40).contains(&answer), "{told}");
-    // The study also tried the next smaller size, which fails.
-    assert!(told.contains(&format!("\n  {:>5}   ", answer - 1)), "{told}");
-}
-
-#[test]
 fn a_scenario_is_no_study_and_the_other_way_round() {
     let room = Room::new();
     room.write("study.yaml", STUDY);

@@ -188,11 +188,6 @@ impl ElsewhereArguments {
     ) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
-        if study.search.is_some() {
-            return Err(Failure::input(
-                "a search runs step by step, so it cannot be divided into tasks",
-            ));
-        }
         self.check(engine, pace)?;
         // Hundreds of tasks that create folders on a shared disk would slow each other down.
         if form == Some(StoreForm::Folders) {

@@ -46,9 +46,6 @@ impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
-        // The values that a search will try are unknown, so estimate all of them by the first.
-        let probes = study.search.as_ref().map_or(1, |search| search.begin().most());
-        let study = study.first();
         let mut registry = registry.clone();
         if !registry.permit().is_trusting() {
             registry.permit_programs(ProgramPermit::Refused("a plan starts no programs"));
@@ -76,11 +73,6 @@ impl StudyPlanArguments {
             tell::count(missing.len() as u64),
             if missing.len() == 1 { "is" } else { "are" },
         ));
-        if 1 < probes {
-            lines.line(format!(
-                "  search   the same for {probes} values at most; the first stands for all here"
-            ));
-        }
         // A plan asks for no run, so it starts no program that the study names.
         let program = plan.program(&missing).filter(|_| !registry.permit().is_trusting());
         if let Some(program) = program {
@@ -93,11 +85,11 @@ impl StudyPlanArguments {
                 forecast(&plan, &missing, registry)?;
             let runs = missing.len() as f64;
             // A study takes at least as long as its longest run, with any number of workers.
-            let time = (seconds * runs / workers as f64).max(longest_s) * probes as f64;
+            let time = (seconds * runs / workers as f64).max(longest_s);
             let (time, workers) = (lasted(Duration::from_secs_f64(time)), workers as u64);
             let workers = counted(workers, "worker");
             lines.line(format!("  time     about {time} with {workers}, by {samples} of them"));
-            let room = Unit::BYTES.show(bytes * runs * probes as f64);
+            let room = Unit::BYTES.show(bytes * runs);
             lines.line(format!("  room     about {room}"));
         }
         Ok(terminal::print(&lines)?)

@@ -6,9 +6,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::plan::manifest::StudyManifest;
-use crate::plan::search::Search;
 use crate::run::store::Store;
-use mumakil_results::expect::{ExpectationVerdict, Runs};
+use mumakil_results::expect::Runs;
 use mumakil_results::tables::{ReadError, Results};
 use mumakil_run::output::results::{RecentSummaries, RunResults};
 
@@ -77,23 +76,5 @@ impl Runs for StudyRuns<'_> {
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
         let place = self.place(cell).expect("only cells of the study are read");
         Ok(self.of(place).nth(seed).expect("every cell has a run for each seed"))
-    }
-}
-
-impl Search {
-    /// Returns the verdict on the search's condition for the one value in `sheet`. The runs of
-    /// `sheet` must be done.
-    ///
-    /// # Errors
-    /// If the results of the runs cannot be read.
-    pub fn judge(
-        &self,
-        sheet: &StudyManifest,
-        store: &Store,
-    ) -> Result<ExpectationVerdict, ReadError> {
-        let plan = self.plan().expect("the study was checked");
-        let runs = StudyRuns::new(sheet, store);
-        (0..sheet.cells.len()).try_for_each(|place| runs.check(place))?;
-        plan.judge(&runs, false)
     }
 }

@@ -357,7 +357,7 @@ fn zip(at: &Path, value: &Value) -> Result<Axis, YamlProblem> {
     Ok(first)
 }
 
-/// Returns the field's path, or an error if axes and searches must not vary the field.
+/// Returns the field's path, or an error if axes must not vary the field.
 pub(crate) fn field(at: &Path, name: &str) -> Result<Path, YamlProblem> {
     let refused = |why: &str| YamlProblem::key(at.clone(), why.to_owned());
     match name {

@@ -1,4 +1,4 @@
-//! The expressions of a study: in its metrics, expectations, charts and its search.
+//! The expressions of a study: in its metrics, expectations and charts.
 
 use crate::plan::spec::Keys;
 use mumakil_results::expect::{
@@ -25,11 +25,6 @@ impl StudyExpressions {
         problems: &mut Vec<YamlProblem>,
     ) -> Self {
         let mut all = Self::default();
-        if let Some(search) = &keys.search
-            && let Ok(plan) = search.plan()
-        {
-            all.add(Path::of("search.until"), &search.until, plan);
-        }
         let mut misfits = Vec::new();
         let mut add = |at: Path, text: &str, planned: Result<ExprPlan, ExprComplaint>| match planned
         {

@@ -161,7 +161,7 @@ fn body(study: &Study, plan: &Plan) -> String {
     let seeds: Vec<String> = plan.seeds().map(|seed| seed.to_string()).collect();
     text += &format!("  {}: [{}]\n", axes::SEEDS, seeds.join(", "));
     let mut rest = Mapping::new();
-    for key in ["exclude", "compare", "metrics", "charts", "expect", "search"] {
+    for key in ["exclude", "compare", "metrics", "charts", "expect"] {
         rest.extend(said(key).map(|value| (key.into(), value)));
     }
     if !rest.is_empty() {

@@ -127,18 +127,15 @@ impl Plan {
     }
 
     /// Reads and plans a study, to tell all its mistakes together: those of its own keys, and those
-    /// of its scenarios. A search is planned with its first value only, since other values change
-    /// just one number.
+    /// of its scenarios.
     ///
     /// # Errors
     /// As [`Self::new`].
     pub fn check(study: Draft, registry: &Registry) -> Result<Self, PlanError> {
-        let (mut study, findings) = Study::read(study, true)?;
+        let (study, findings) = Study::read(study, true)?;
         if findings.is_empty() {
-            return Self::new(&study.first(), registry);
+            return Self::new(&study, registry);
         }
-        // A search with mistakes may name no field.
-        study.search = None;
         let mut mistakes = Mistakes::default();
         mistakes.note(Err(ScenarioError::invalid(findings).into()));
         mistakes.note(Self::new(&study, registry).map(drop));

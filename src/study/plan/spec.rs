@@ -14,7 +14,6 @@ use crate::plan::drawn::DrawnField;
 use crate::plan::expressions::StudyExpressions;
 use crate::plan::named_files::NamedFile;
 use crate::plan::sabotage::{SABOTAGE, Sabotage};
-use crate::plan::search::Search;
 use mumakil_results::expect::{Expectation, Space};
 use mumakil_scenario::{
     Draft, Experiment, Name, Registry, STUDY_KEYS, ScenarioError, Starter, generator,
@@ -30,8 +29,6 @@ pub struct Study {
     pub description: String,
     /// The published experiment that it repeats.
     pub experiment: Option<Experiment>,
-    /// The search for the smallest value of a field.
-    pub search: Option<Search>,
     pub(crate) sweep: Sweep,
     /// The entries of `exclude`: for each axis, the excluded values; `None` stands for all values.
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
@@ -89,8 +86,6 @@ pub(crate) struct Keys {
     /// Wrong policies and settings under which expectations must fail. `mumakil study --sabotage`
     /// tries them.
     sabotage: Vec<Sabotage>,
-    /// The search for the smallest value of a field.
-    pub(crate) search: Option<Search>,
 }
 
 fn base_schema(_: &mut SchemaGenerator) -> Schema {
@@ -191,24 +186,20 @@ impl Study {
         let sweep = match &keys.sweep {
             Value::Null if !must_sweep => Sweep::default(),
             Value::Null => {
-                // A search brings its own axis, so a study with a search lacks only seeds.
-                let example =
-                    if keys.search.is_some() { "seeds: 5" } else { "cluster.nodes: [10, 20]" };
                 problems.push(
                     YamlProblem::value(Path::default(), "the study has no `sweep`")
-                        .hint(format!("add `sweep: {{{example}}}`")),
+                        .hint("add `sweep: {cluster.nodes: [10, 20]}`"),
                 );
                 Sweep::default()
             }
             sweep => Sweep::read(sweep, &mut problems),
         };
-        let searched = keys.search.as_ref().map(Search::first);
-        problems.extend(arguments_without_effect(&draft, &sweep, searched.as_ref()));
+        problems.extend(arguments_without_effect(&draft, &sweep));
         // If the axes have mistakes, do not report the keys that name axes: one mistake would make
         // ten messages.
         let has_axes = problems.is_empty();
         let mut more = Vec::new();
-        let axes = sweep.axes.iter().chain(&searched).map(Axis::space).collect();
+        let axes = sweep.axes.iter().map(Axis::space).collect();
         let mut space = Space { axes, compared: None };
         let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
             excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
@@ -225,13 +216,6 @@ impl Study {
             [] => METRICS.map(str::to_owned).to_vec(),
             own => own.to_vec(),
         };
-        if let Some(search) = &keys.search {
-            problems.extend(search.problems());
-            if !sweep.axes.is_empty() {
-                let message = "a search sweeps only `seeds`: leave other axes out";
-                problems.push(YamlProblem::key(Path::of("search"), message));
-            }
-        }
         let sabotages = (0..).zip(&keys.sabotage);
         more.extend(sabotages.filter_map(|(number, sabotage): (usize, _)| {
             sabotage.problem(&Path::of(SABOTAGE).index(number), keys.expect.len())
@@ -274,7 +258,6 @@ impl Study {
             name: draft.name(),
             description: draft.description(),
             experiment: keys.experiment,
-            search: keys.search,
             sweep,
             excluded,
             compare,
@@ -335,22 +318,11 @@ impl Study {
 
 /// Returns an error for each argument (`--set`) that has no effect because the study sets the same
 /// field.
-fn arguments_without_effect(
-    draft: &Draft,
-    sweep: &Sweep,
-    searched: Option<&Axis>,
-) -> Vec<YamlProblem> {
+fn arguments_without_effect(draft: &Draft, sweep: &Sweep) -> Vec<YamlProblem> {
     let swept = sweep.axes.iter().flat_map(|axis| &axis.values[0].puts);
     let mut own: Vec<(Path, &str, &str)> = swept
         .map(|put| (put.path.clone(), "is an axis of this study", "its values stand in `sweep`"))
         .collect();
-    // A search over an unknown field has an empty path, which would match every argument.
-    // `Search::problems` refuses that search.
-    let searched = searched.iter().flat_map(|axis| &axis.values[0].puts);
-    own.extend(searched.filter(|put| put.path != Path::default()).map(|put| {
-        let hint = "its values stand in `search`";
-        (put.path.clone(), "is what this study searches for", hint)
-    }));
     // If the study counts its seeds, the scenario's own seed is the first. If it lists its seeds,
     // the scenario's own seed has no effect.
     if let Seeds::List(_) = sweep.seeds {
@@ -530,12 +502,6 @@ mod tests {
         let zip = "sweep: {zip: {cluster.nodes: [1, 2], cluster.racks: [1, 2]}}";
         let error = put_over(zip, &["cluster.racks=2"]).unwrap_err();
         assert!(error.contains("`cluster.racks` is an axis of this study"), "{error}");
-
-        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}\n\
-                      sweep: {seeds: 2}";
-        let error = put_over(search, &["cluster.nodes=5"]).unwrap_err();
-        assert!(error.contains("`cluster.nodes` is what this study searches for"), "{error}");
-        assert!(put_over(search, &["cluster.racks=2"]).is_ok());
     }
 
     #[test]
@@ -547,16 +513,11 @@ mod tests {
     }
 
     #[test]
-    fn a_search_goes_over_no_field_that_is_no_axis() {
-        let search = |over: &str| {
-            let search = format!("{{over: {over}, from: 1, to: 9, until: makespan < 1h}}");
-            study(&format!("workload: fb2009\nsweep: {{seeds: 2}}\nsearch: {search}"))
-        };
-        let error = search("seed").unwrap_err();
+    fn an_axis_goes_over_no_field_that_changes_nothing() {
+        let axis = |field: &str| study(&format!("workload: fb2009\nsweep: {{{field}: [a, b]}}"));
+        let error = axis("seed").unwrap_err();
         assert!(error.contains("seeds have a key of their own"), "{error}");
-        assert!(error.contains("test.yaml:3:16   search.over"), "{error}");
-        assert!(search("name").unwrap_err().contains("changes nothing in a run"));
-        assert!(search("cluster.nodes").is_ok());
+        assert!(axis("name").unwrap_err().contains("changes nothing in a run"));
     }
 
     #[test]
@@ -610,8 +571,5 @@ mod tests {
         let error = study("workload: fb2009").unwrap_err();
         assert!(error.contains("the study has no `sweep`"), "{error}");
         assert!(error.contains("add `sweep: {cluster.nodes: [10, 20]}`"), "{error}");
-        let search = "search: {over: cluster.nodes, from: 1, to: 9, until: makespan < 1h}";
-        let error = study(search).unwrap_err();
-        assert!(error.contains("add `sweep: {seeds: 5}`"), "{error}");
     }
 }

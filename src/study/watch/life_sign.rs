@@ -49,8 +49,7 @@ pub struct Life {
     pub began: WallInstant,
     /// When the process wrote the sign.
     pub seen: WallInstant,
-    /// The number of runs to do, without the runs that other processes do; in a search, only the
-    /// runs of the value that is being tried.
+    /// The number of runs to do, without the runs that other processes do.
     pub runs: u64,
     /// The number of these runs that are done.
     pub done: u64,
