@@ -157,7 +157,6 @@ fn a_study_survives_a_disk_that_fails_at_any_operation() {
 fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
     let study = "study @study.yaml --quiet --jobs 1 --keep packed --out @out";
     assert!(40 < fail_at_each(&[], study));
-    // The folder already has a pack; this command first cuts off the pack's index.
     assert!(40 < fail_at_each(&[study], &format!("{study} --set sweep.seeds=2")));
 }
 

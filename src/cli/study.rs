@@ -111,8 +111,8 @@ pub(super) struct StudyRunArguments {
     /// joins the parts
     #[arg(long, value_name = "PART", value_parser = shard, conflicts_with = "on")]
     shard: Option<Shard>,
-    /// How runs are kept: each in a folder, or many in a ZIP file [default: folders, and packed for
-    /// parts and for studies of more than 1,000 runs]
+    /// How runs are kept: each in a folder or in a ZIP file [default: folders, and packed for parts and
+    /// for studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = forms())]
     keep: Option<StoreForm>,
     /// Set a value of the study, such as sweep.seeds=20
@@ -625,13 +625,10 @@ impl<'r> StudySession<'r> {
                 (0..runs).for_each(|_| self.bar.tick());
             }
         });
-        // Close the pack after an error, too: its index makes the kept runs findable.
-        let closed = claim.close();
         if let Err(error) = worked {
             self.bar.clear();
             return Err(error.into());
         }
-        closed?;
         self.store.refresh()?;
         // Workers end in any order, but messages follow the order of the study.
         failed.sort_unstable();

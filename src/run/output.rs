@@ -5,7 +5,7 @@
 //!    │ rename, when it is whole
 //! runs/fifo/              jobs.csv, tasks.csv, summary.json …  → digest jetaniro
 //!    │                    scenario, report.html, perf.json: not in the digest
-//!    └ or added to a pack of many runs (Packer)
+//!    └ or packed into one file
 //! ```
 //!
 //! [`Digest`] is a hash of the results, printed as eight letters that two people can compare by
@@ -36,6 +36,6 @@ pub use error::OutputError;
 pub use folder::{RunFolder, check_runs};
 pub use json::{read_json, read_json_if_there, write_json};
 pub use leftovers::{lock_of, machine};
-pub use pack::{PackedRun, Packer, Packs, seal};
+pub use pack::{PackedRun, Packs, pack};
 pub use perf::{DecisionCost, peak_memory, write_perf};
 pub use place::RunPlace;

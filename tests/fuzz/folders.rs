@@ -77,7 +77,6 @@ impl EditedStudy {
         let (time_limit, transport) = (None, Transport::default());
         let effort = RunEffort { workers: 1, time_limit, transport, verify: false };
         plan.work(runs, &claim, &registry, effort, |_| {}).expect("the runs are done");
-        claim.close().expect("there is room");
         store.refresh().expect("the folder is there");
         conclude(&sheet, &store, root).expect("all runs are done");
         let mut files = Vec::new();

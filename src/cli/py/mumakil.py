@@ -130,18 +130,20 @@ class Study(_Results):
     def run(self, run: str) -> Run:
         """Returns a run by its name in the column `run` of `runs`."""
         folder = self.folder / "runs" / run
-        return Run(folder if folder.exists() else self._packed.get(run, folder), self.frames)
+        pack = Path(str(folder) + ".zip")
+        if not folder.exists():
+            folder = zipfile.Path(pack, f"{run}/") if pack.exists() else self._packed.get(run, folder)
+        return Run(folder, self.frames)
 
     @cached_property
     def _packed(self) -> dict[str, zipfile.Path]:
-        """The runs that are packed, each as a folder in its ZIP file."""
+        """The runs in packs of many, as earlier versions wrote them."""
         found = {}
-        for path in sorted(Path(str(self.folder)).glob("runs/*.zip")):
+        for path in sorted(Path(str(self.folder)).glob("runs/whole*.zip")):
             try:
                 pack = zipfile.ZipFile(path)
             except zipfile.BadZipFile:
-                # The pack has no index; others may have one.
-                warnings.warn(f"{path} is not closed: start the study again to go on with it", stacklevel=2)
+                warnings.warn(f"{path} is damaged", stacklevel=2)
                 continue
             runs = {name.split("/")[0] for name in pack.namelist()}
             found |= {run: zipfile.Path(pack, f"{run}/") for run in runs}

@@ -28,8 +28,8 @@ pub(in crate::cli) struct StudyMergeArguments {
     /// The folder for the results; may be one of the parts
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How the merged runs are kept: each in a folder, or many in a ZIP file [default: packed in
-    /// studies of more than 1,000 runs]
+    /// How the merged runs are kept: each in a folder or in a ZIP file [default: packed in studies of
+    /// more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = super::forms())]
     keep: Option<StoreForm>,
     /// Print nothing but errors
@@ -115,7 +115,6 @@ impl StudyMergeArguments {
             }
         }
         // Close the packs before `conclude` reads them: this writes their indexes.
-        claim.close()?;
         store.refresh()?;
         failed::keep_only(store, &failed)?;
         let runs = sheet.runs().count();

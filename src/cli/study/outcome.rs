@@ -163,6 +163,10 @@ fn removal(folder: &Path) -> String {
     // A file of a run may be in a folder of the run, such as its histograms.
     let run = folder.strip_prefix(pack).ok().and_then(|inside| inside.iter().next());
     let run = run.unwrap_or_default().to_string_lossy();
+    // The pack of this run alone.
+    if pack.file_stem().is_some_and(|stem| *stem == *run) {
+        return format!("remove {}", pack.display());
+    }
     let (typed, pack) = (quoted_path(pack), pack.display());
     format!("take it out with `zip -d {typed} '{run}/*'`, or remove {pack} with all its runs,")
 }
@@ -203,6 +207,8 @@ mod tests {
         std::fs::write(at("whole.zip"), "").unwrap();
         let removal = |path: &str| removal(&room.path().join(path));
         assert_eq!(removal("40bc"), format!("remove {}", at("40bc")));
+        std::fs::write(at("40bc.zip"), "").unwrap();
+        assert_eq!(removal("40bc.zip/40bc/jobs.csv"), format!("remove {}", at("40bc.zip")));
         let zip = at("whole.zip");
         for inside in ["whole.zip/40bc", "whole.zip/40bc/histograms"] {
             assert_eq!(

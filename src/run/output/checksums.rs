@@ -78,10 +78,10 @@ impl RunPlace {
     fn crcs(&self, of: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, ReadError> {
         let mut found = Vec::new();
         if let Self::Packed(run) = self {
-            let all = run.crcs();
+            let all = run.files();
             let all = all.map_err(|source| ReadError::Read { path: self.path(""), source })?;
-            let known = all.into_iter().filter(|(name, _)| of.contains_key(name));
-            found.extend(known.map(|(name, crc)| (name, digits(crc))));
+            let known = all.into_iter().filter(|file| of.contains_key(&file.name));
+            found.extend(known.map(|file| (file.name, digits(file.crc))));
             return Ok(found);
         }
         for file in of.keys() {

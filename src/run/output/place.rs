@@ -73,25 +73,30 @@ impl RunPlace {
     /// # Errors
     /// If the files cannot be read or the folder cannot be written.
     pub fn copy_into(&self, folder: &Path) -> Result<(), OutputError> {
+        for (name, _) in self.files()? {
+            let target = folder.join(&name);
+            let unwritten = |source| OutputError::Write { path: target.clone(), source };
+            let unread = |source| OutputError::Read { path: self.path(&name), source };
+            disk::create_dir_all(target.parent().unwrap_or(folder)).map_err(unwritten)?;
+            let mut content = self.open(&name).map_err(unread)?;
+            let mut copy = disk::File::create(&target).map_err(unwritten)?;
+            io::copy(&mut content, &mut copy).map_err(unwritten)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the files of the run: their paths in its folder, and their sizes in bytes.
+    pub(super) fn files(&self) -> Result<Vec<(String, u64)>, OutputError> {
         match self {
-            Self::Folder(from) => copy_all(from, folder),
-            Self::Packed(run) => run.unpack(folder),
+            Self::Folder(folder) => files_below(folder),
+            Self::Packed(run) => {
+                let files = run.files();
+                let files =
+                    files.map_err(|source| OutputError::Read { path: self.folder(), source })?;
+                Ok(files.into_iter().map(|file| (file.name, file.size)).collect())
+            }
         }
     }
-}
-
-/// Copies all files in a folder and below it into another folder.
-fn copy_all(from: &Path, to: &Path) -> Result<(), OutputError> {
-    for (name, _) in files_below(from)? {
-        let (source, target) = (from.join(&name), to.join(&name));
-        let unwritten = |source| OutputError::Write { path: target.clone(), source };
-        disk::create_dir_all(target.parent().unwrap_or(to)).map_err(unwritten)?;
-        let open = files::open_own(&source);
-        let mut open = open.map_err(|why| OutputError::Read { path: source, source: why })?;
-        let mut copy = disk::File::create(&target).map_err(unwritten)?;
-        io::copy(&mut open, &mut copy).map_err(unwritten)?;
-    }
-    Ok(())
 }
 
 /// Returns the files in a folder and below: their paths relative to the folder, and their sizes in

@@ -1,9 +1,9 @@
-//! The store of a study's runs: each run in a folder of its own, or many together in packs.
+//! The store of a study's runs: each run in a folder of its own, or packed into one file.
 //!
 //! ```text
 //! study/.lock            held by processes that write
 //! study/runs/3f9a…/      a run in a folder, which appears by one rename
-//! study/runs/whole*.zip  a pack: many runs, with an index when it is closed
+//! study/runs/3f9a….zip   a packed run, which appears by one rename, too
 //! ```
 //! The store never has a part of a run. So an interrupted study goes on with the missing runs.
 
@@ -12,13 +12,13 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use mumakil_base::disk;
 use mumakil_base::files::{self, RESOLVED, STUDY};
-use mumakil_run::output::{HIDDEN, OutputError, Packer, Packs, RunFolder, RunPlace, seal};
+use mumakil_run::output::{HIDDEN, OutputError, Packs, RunFolder, RunPlace, pack};
 
 /// The folder of the runs, in a study's folder.
 pub(crate) const RUNS: &str = "runs";
@@ -33,11 +33,8 @@ pub(crate) const CLAIMS: &str = "claims";
 /// The file in a study's folder that a writing process locks.
 const LOCK: &str = ".lock";
 
-/// The beginning of the names of a study's packs.
-const PACKS: &str = "whole";
-
-/// The largest number of runs that are kept in folders. Studies with more runs keep them in packs,
-/// unless the user chooses otherwise.
+/// The largest number of runs that are kept in folders. Studies with more runs pack them, unless the
+/// user chooses otherwise.
 // Chosen: a run has about ten files, and shared file systems slow down with tens of thousands of
 // files.
 const MOST_FOLDERS: usize = 1_000;
@@ -61,8 +58,7 @@ pub struct FolderClaim {
     /// `None` where the file system has no locks.
     _lock: Option<File>,
     store: Store,
-    /// The open pack; `None` if each run has a folder of its own.
-    packer: Option<Mutex<Packer>>,
+    form: StoreForm,
 }
 
 /// Whether other processes may write into a study's folder.
@@ -79,12 +75,12 @@ pub enum FolderAccess {
 pub enum StoreForm {
     /// Each run has a folder.
     Folders,
-    /// Many runs share a ZIP file.
+    /// Each run is a ZIP file.
     Packed,
 }
 
 impl StoreForm {
-    /// Returns the default form for this many runs: packs if several processes share the runs, or
+    /// Returns the default form for this many runs: packed if several processes share the runs, or
     /// if there are many runs.
     pub fn usual(share: FolderAccess, runs: usize) -> Self {
         match share {
@@ -122,8 +118,7 @@ impl Store {
     }
 
     /// Claims the folder for a study of this name, and makes the folder if it is missing. With
-    /// [`FolderAccess::Alone`], also removes the half-written files of killed processes and closes
-    /// their packs.
+    /// [`FolderAccess::Alone`], also removes the half-written files of killed processes.
     ///
     /// # Errors
     /// If the folder contains anything but this study, another process works there, or the folder
@@ -149,7 +144,6 @@ impl Store {
             // start two processes there.
             Err(TryLockError::Error(_)) => None,
         };
-        let runs = self.runs();
         // Clean up only if no other process may write here: it may be using its hidden files.
         if share == FolderAccess::Alone {
             clear(&self.study, |name| name.starts_with(HIDDEN))?;
@@ -158,14 +152,8 @@ impl Store {
             }
             clear(&self.study.join(CLAIMS), |_| true)?;
             let _ = fs::remove_dir(self.study.join(CLAIMS));
-            seal(&runs, &names(&runs)?)?;
-            // Forget the packs known so far. `seal` has cut damaged ends off, so an old index may
-            // point at bytes that new runs will overwrite.
-            self.found.write().packs = Packs::default();
-            self.refresh()?;
         }
-        let packer = (form == StoreForm::Packed).then(|| Mutex::new(Packer::new(&runs, PACKS)));
-        Ok(FolderClaim { _lock: lock, store: self.clone(), packer })
+        Ok(FolderClaim { _lock: lock, store: self.clone(), form })
     }
 
     /// Waits until no process has the folder for itself.
@@ -235,11 +223,11 @@ impl FolderClaim {
     /// # Errors
     /// If the folder cannot be written.
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
-        match &self.packer {
-            None => RunFolder::create(&self.store.runs().join(id), true),
+        match self.form {
+            StoreForm::Folders => RunFolder::create(&self.store.runs().join(id), true),
             // Write the run on a local disk, so that a shared disk gets only the pack, in one
             // piece.
-            Some(_) => RunFolder::create(&std::env::temp_dir().join(id), true),
+            StoreForm::Packed => RunFolder::create(&std::env::temp_dir().join(id), true),
         }
     }
 
@@ -283,16 +271,11 @@ impl FolderClaim {
     /// # Errors
     /// If the run cannot be written.
     pub fn keep(&self, id: &str, folder: RunFolder) -> Result<(), OutputError> {
-        let is_packed = match &self.packer {
-            None => false,
-            Some(packer) => packer.lock().add(id, folder.path())?,
-        };
-        match (is_packed, &self.packer) {
-            (true, _) => Ok(()),
-            (false, None) => folder.commit().map(drop),
-            // The run is too large for a pack. Copy it: its folder may be on another file system,
-            // from which it cannot be renamed.
-            (false, Some(_)) => self.copy(id, &RunPlace::Folder(folder.path().to_owned())),
+        match self.form {
+            StoreForm::Folders => folder.commit().map(drop),
+            StoreForm::Packed => {
+                pack(id, &RunPlace::Folder(folder.path().to_owned()), &self.store.runs())
+            }
         }
     }
 
@@ -301,27 +284,14 @@ impl FolderClaim {
     /// # Errors
     /// If the run cannot be read or written.
     pub fn take(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
-        let is_packed = match (&self.packer, from) {
-            (None, _) => false,
-            (Some(packer), RunPlace::Packed(run)) => packer.lock().take(run).map(|()| true)?,
-            (Some(packer), RunPlace::Folder(folder)) => packer.lock().add(id, folder)?,
-        };
-        if is_packed { Ok(()) } else { self.copy(id, from) }
-    }
-
-    /// Copies a run into a folder of its own.
-    fn copy(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
-        let folder = RunFolder::create(&self.store.runs().join(id), true)?;
-        from.copy_into(folder.path())?;
-        folder.commit().map(drop)
-    }
-
-    /// Closes the open pack, if there is one: writes its index.
-    ///
-    /// # Errors
-    /// If the index cannot be written.
-    pub fn close(&self) -> Result<(), OutputError> {
-        self.packer.as_ref().map_or(Ok(()), |packer| packer.lock().close())
+        match self.form {
+            StoreForm::Packed => pack(id, from, &self.store.runs()),
+            StoreForm::Folders => {
+                let folder = RunFolder::create(&self.store.runs().join(id), true)?;
+                from.copy_into(folder.path())?;
+                folder.commit().map(drop)
+            }
+        }
     }
 }
 

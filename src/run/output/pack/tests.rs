@@ -1,4 +1,4 @@
-//! Packs that were cut off or damaged, or that another process fills, give only complete runs.
+//! Packs are read back as their runs were, and damaged or foreign files give no runs.
 
 use std::fs;
 
@@ -8,9 +8,9 @@ use super::*;
 
 const A: &str = "00000000000000aa";
 const B: &str = "00000000000000bb";
-const C: &str = "00000000000000cc";
+const FILES: [&str; 4] = ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED];
 
-/// Makes the folder of a run, with a table that deflates well and a table that does not.
+/// Makes the folder of a run, with a table that deflates well and a table that is empty.
 fn run(room: &Path, id: &str) -> PathBuf {
     let folder = room.join("made").join(id);
     fs::create_dir_all(folder.join("histograms")).unwrap();
@@ -25,19 +25,20 @@ fn run(room: &Path, id: &str) -> PathBuf {
     folder
 }
 
-fn runs(room: &Path) -> PathBuf {
-    room.join("runs")
+/// Packs these runs, and returns the folder of the packs.
+fn packed(room: &Path, ids: &[&str]) -> PathBuf {
+    let folder = room.join("runs");
+    fs::create_dir_all(&folder).unwrap();
+    for id in ids {
+        pack(id, &RunPlace::Folder(run(room, id)), &folder).unwrap();
+    }
+    folder
 }
 
-/// Packs these runs, each by a writer of its own; the last writer does not close its pack.
-fn pack(room: &Path, ids: &[&str]) {
-    for (place, id) in ids.iter().enumerate() {
-        let mut packer = Packer::new(&runs(room), "part");
-        assert!(packer.add(id, &run(room, id)).unwrap());
-        if place + 1 < ids.len() {
-            packer.close().unwrap();
-        }
-    }
+fn packs(folder: &Path) -> Packs {
+    let mut packs = Packs::default();
+    packs.refresh(folder, &names(folder)).unwrap();
+    packs
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -45,185 +46,136 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-fn packs(room: &Path) -> Packs {
-    let mut packs = Packs::default();
-    packs.refresh(&runs(room), &names(&runs(room))).unwrap();
-    packs
+fn text(run: &PackedRun, name: &str) -> io::Result<String> {
+    io::read_to_string(run.open(name)?)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_named_pipe_is_no_pack() {
     let room = TempDir::new().unwrap();
-    fs::create_dir(runs(room.path())).unwrap();
-    let pipe = runs(room.path()).join("x.zip");
+    let pipe = room.path().join("x.zip");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let found = Packs::default().refresh(&runs(room.path()), &["x.zip".to_owned()]);
+    let found = Packs::default().refresh(room.path(), &["x.zip".to_owned()]);
     let Err(OutputError::Read { source, .. }) = found else { panic!("{found:?}") };
     assert!(source.to_string().contains("not a regular file"), "{source}");
 }
 
-fn text(run: &PackedRun, name: &str) -> io::Result<String> {
-    io::read_to_string(run.open(name)?)
-}
-
-/// Returns the ids of the packed runs; checks that each run is packed as it was made.
-fn kept(room: &Path) -> Vec<&'static str> {
-    let packs = packs(room);
-    let mut found = Vec::new();
-    for id in [A, B, C] {
-        let Some(run) = packs.get(id) else { continue };
-        for name in ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED] {
-            let made = fs::read_to_string(room.join("made").join(id).join(name)).unwrap();
+#[test]
+fn runs_are_read_back_as_they_were() {
+    let room = TempDir::new().unwrap();
+    let packs = packs(&packed(room.path(), &[A, B]));
+    for id in [A, B] {
+        let run = packs.get(id).unwrap();
+        for name in FILES {
+            let made = fs::read_to_string(room.path().join("made").join(id).join(name)).unwrap();
             assert_eq!(text(&run, name).unwrap(), made, "{id}/{name}");
         }
         assert!(!run.has("tasks.csv").unwrap());
         assert_eq!(text(&run, "tasks.csv").unwrap_err().kind(), io::ErrorKind::NotFound);
-        found.push(id);
     }
-    assert_eq!(packs.runs.len(), found.len());
-    found
+    assert!(packs.get("00000000000000cc").is_none());
 }
 
 #[test]
-fn runs_are_read_back_with_an_index_and_without() {
+fn a_run_goes_from_pack_to_pack_and_back_to_a_folder() {
     let room = TempDir::new().unwrap();
-    pack(room.path(), &[A, B]);
-    assert_eq!(kept(room.path()), [A, B]);
-    seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
-    assert_eq!(kept(room.path()), [A, B]);
-    pack(room.path(), &[C]);
-    assert_eq!(kept(room.path()), [A, B, C]);
+    let folder = packed(room.path(), &[A]);
+    let other = room.path().join("other");
+    fs::create_dir(&other).unwrap();
+    pack(A, &RunPlace::Packed(packs(&folder).get(A).unwrap()), &other).unwrap();
+    let bytes = |folder: &Path| fs::read(folder.join(format!("{A}.zip"))).unwrap();
+    assert_eq!(bytes(&folder), bytes(&other), "the same run is the same bytes");
+    let unpacked = room.path().join("unpacked");
+    RunPlace::Packed(packs(&other).get(A).unwrap()).copy_into(&unpacked).unwrap();
+    for name in FILES {
+        let made = room.path().join("made").join(A).join(name);
+        assert_eq!(fs::read(unpacked.join(name)).unwrap(), fs::read(made).unwrap(), "{name}");
+    }
 }
 
 #[test]
-fn who_looks_again_sees_what_has_been_added() {
+fn packs_of_many_runs_are_read() {
     let room = TempDir::new().unwrap();
-    let mut packer = Packer::new(&runs(room.path()), "part");
-    packer.add(A, &run(room.path(), A)).unwrap();
-    let mut packs = packs(room.path());
-    packer.add(B, &run(room.path(), B)).unwrap();
-    assert!(packs.get(B).is_none());
-    let mut refresh = || packs.refresh(&runs(room.path()), &names(&runs(room.path()))).unwrap();
-    refresh();
-    packer.close().unwrap();
-    refresh();
-    assert_eq!(packs.runs.len(), 2);
-    assert_eq!(text(&packs.get(B).unwrap(), RESOLVED).unwrap(), format!("name: {B}\n"));
+    let mut zip = ZipWriter::new(File::create(room.path().join("whole.zip")).unwrap());
+    for id in [A, B] {
+        let (run, files) =
+            (RunPlace::Folder(run(room.path(), id)), FILES.map(|name| (name.to_owned(), 0)));
+        add_all(&mut zip, (id, &run), &files).unwrap();
+    }
+    zip.finish().unwrap();
+    let packs = packs(room.path());
+    for id in [A, B] {
+        let run = packs.get(id).unwrap();
+        assert_eq!(text(&run, RESOLVED).unwrap(), format!("name: {id}\n"));
+        assert_eq!(run.files().unwrap().len(), FILES.len());
+    }
 }
 
-/// A file of the run was removed before it was packed, or the pack was changed.
+/// A file of the run was removed before it was packed.
 #[test]
-fn a_run_without_its_first_or_last_file_is_not_kept() {
+fn a_run_without_its_summary_or_scenario_is_not_packed() {
     let room = TempDir::new().unwrap();
     for lost in [SUMMARY, RESOLVED] {
         let folder = run(room.path(), B);
         fs::remove_file(folder.join(lost)).unwrap();
-        let refused = Packer::new(&runs(room.path()), "part").add(B, &folder).unwrap_err();
+        let refused = pack(B, &RunPlace::Folder(folder), room.path()).unwrap_err();
         assert!(refused.to_string().ends_with(&format!("{B}/{lost}")), "{refused}");
     }
-    pack(room.path(), &[A, B, C]);
-    let path = runs(room.path()).join("part.zip");
-    let named = format!("{B}/{SUMMARY}");
-    let mut bytes = fs::read(&path).unwrap();
-    let at = bytes.windows(named.len()).position(|name| name == named.as_bytes()).unwrap();
-    bytes[at + named.len() - 1] = b'_';
-    fs::write(&path, &bytes).unwrap();
-    assert_eq!(kept(room.path()), [A, C]);
-    // A run that comes later is kept.
-    pack(room.path(), &[B]);
-    assert_eq!(kept(room.path()), [A, B, C]);
 }
 
-/// A process is killed at any byte: complete runs are kept, and the next writer cuts off the rest.
 #[test]
-fn a_pack_that_ends_anywhere_has_its_whole_runs_and_goes_on() {
+fn a_damaged_file_is_an_error() {
     let room = TempDir::new().unwrap();
-    pack(room.path(), &[A, B, C]);
-    let path = runs(room.path()).join("part.zip");
-    // The third run overwrites the index of the first two runs; `seal` then writes the index of all
-    // three.
-    seal(&runs(room.path()), &names(&runs(room.path()))).unwrap();
+    let folder = packed(room.path(), &[A]);
+    let path = folder.join(format!("{A}.zip"));
     let whole = fs::read(&path).unwrap();
-    let ends: Vec<usize> = packs(room.path()).runs.values().map(|spot| spot.to as usize).collect();
-    for length in 0..=whole.len() {
-        fs::write(&path, &whole[..length]).unwrap();
-        let left = ends.iter().filter(|end| **end <= length).count();
-        assert_eq!(kept(room.path()), [A, B, C][..left], "{length} bytes");
-        if length % 7 == 0 && left < 3 {
-            pack(room.path(), &[A, B, C][left..]);
-            assert_eq!(kept(room.path()), [A, B, C], "{length} bytes and more");
-        }
-    }
-}
-
-#[test]
-fn what_a_loss_of_power_has_spoiled_is_told_and_not_kept_by_who_goes_on() {
-    let room = TempDir::new().unwrap();
-    pack(room.path(), &[A, B]);
-    let path = runs(room.path()).join("part.zip");
-    // The index is cut off, as if the pack were never closed.
-    let mut bytes = fs::read(&path).unwrap();
-    let middle = (packs(room.path()).get(B).unwrap().from + 60) as usize;
+    let at = |of: &[u8]| whole.windows(of.len()).position(|bytes| bytes == of).unwrap();
+    // The content begins after the name of the file.
+    let middle = at(b"jobs.csv") + "jobs.csv".len() + 4;
+    let mut bytes = whole.clone();
     bytes[middle..middle + 4].fill(0);
     fs::write(&path, bytes).unwrap();
-    let error = text(&packs(room.path()).get(B).unwrap(), "summary.json").unwrap_err();
+    let error = text(&packs(&folder).get(A).unwrap(), "jobs.csv").unwrap_err();
     assert!(
         matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput),
         "{error}"
     );
-    pack(room.path(), &[C]);
-    assert_eq!(kept(room.path()), [A, C]);
 }
 
 #[test]
-fn a_pack_in_which_somebody_writes_is_left_to_him() {
+fn a_file_that_would_leave_its_folder_is_refused() {
     let room = TempDir::new().unwrap();
-    let [mut one, mut other] = [(); 2].map(|()| Packer::new(&runs(room.path()), "part"));
-    one.add(A, &run(room.path(), A)).unwrap();
-    other.add(B, &run(room.path(), B)).unwrap();
-    let mut both = names(&runs(room.path()));
-    both.sort_unstable();
-    assert_eq!(both, ["part-2.zip", "part.zip"]);
-    // `seal` does not close a pack that another process fills.
-    let before = fs::read(runs(room.path()).join("part.zip")).unwrap();
-    seal(&runs(room.path()), &both).unwrap();
-    assert_eq!(fs::read(runs(room.path()).join("part.zip")).unwrap(), before);
-    assert_eq!(kept(room.path()), [A, B]);
-}
-
-#[test]
-fn runs_go_from_pack_to_pack_and_back_to_folders() {
-    let room = TempDir::new().unwrap();
-    pack(room.path(), &[A, B]);
-    let other = TempDir::new().unwrap();
-    let mut packer = Packer::new(&runs(other.path()), "merged");
-    packer.take(&packs(room.path()).get(A).unwrap()).unwrap();
-    packer.close().unwrap();
-    run(other.path(), A);
-    assert_eq!(kept(other.path()), [A]);
-    let folder = other.path().join("unpacked");
-    packs(other.path()).get(A).unwrap().unpack(&folder).unwrap();
-    let all = |folder: &Path| {
-        let mut all = Vec::new();
-        for name in ["summary.json", "jobs.csv", "histograms/x.hgrm", RESOLVED] {
-            all.push(fs::read(folder.join(name)).unwrap());
-        }
-        all
-    };
-    assert_eq!(all(&folder), all(&other.path().join("made").join(A)));
-}
-
-#[test]
-fn what_is_no_pack_of_ours_is_passed_over() {
-    let room = TempDir::new().unwrap();
-    fs::create_dir(runs(room.path())).unwrap();
-    for (name, bytes) in
-        [("empty.zip", &b""[..]), ("text.zip", b"not a pack"), ("end.zip", b"PK\x05\x06")]
-    {
-        fs::write(runs(room.path()).join(name), bytes).unwrap();
+    let mut zip = ZipWriter::new(File::create(room.path().join("x.zip")).unwrap());
+    for name in [format!("{A}/../../x"), format!("{A}/{RESOLVED}")] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
     }
-    fs::write(runs(room.path()).join("none.zip"), zip::end(0, 0, 0)).unwrap();
-    fs::write(runs(room.path()).join("wild.zip"), zip::end(9, u32::MAX, u32::MAX)).unwrap();
-    assert!(packs(room.path()).runs.is_empty());
+    zip.finish().unwrap();
+    let run = RunPlace::Packed(packs(room.path()).get(A).unwrap());
+    let refused = run.copy_into(&room.path().join("to")).unwrap_err();
+    assert!(matches!(refused, OutputError::Read { .. }), "{refused}");
+    assert!(!room.path().join("to").exists());
+}
+
+#[test]
+fn files_that_are_no_packs_are_passed_over() {
+    let room = TempDir::new().unwrap();
+    let whole = fs::read(packed(room.path(), &[A]).join(format!("{A}.zip"))).unwrap();
+    let folder = room.path().join("wild");
+    fs::create_dir(&folder).unwrap();
+    let mut end = b"PK\x05\x06".to_vec();
+    for (name, bytes) in [
+        ("empty.zip", &b""[..]),
+        ("text.zip", b"not a pack"),
+        ("end.zip", b"PK\x05\x06"),
+        ("half.zip", &whole[..whole.len() / 2]),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+    // The end of an index of many files, at an offset far behind the file.
+    end.extend([0, 0, 0, 0, 9, 0, 9, 0]);
+    end.extend([0xff; 8]);
+    end.extend([0, 0]);
+    fs::write(folder.join("wild.zip"), end).unwrap();
+    assert!(packs(&folder).is_empty());
 }
