@@ -225,10 +225,6 @@ mod tests {
                 "{offers: {others: {policy: {fair: {allocations: /etc/passwd}}}}}",
                 "no file may be read here",
             ),
-            (
-                "{offers: {others: {policy: {hfsp: {estimator: {program: {command: [touch, PWNED]}}}}}}}",
-                "to have `touch PWNED` take over",
-            ),
         ] {
             let told = said(&other, choice).unwrap_err();
             assert!(told.contains(words), "{choice}: {told}");

@@ -4,12 +4,8 @@
 //! output (`process`, `dialogue`). The JobTracker asks this policy like any other. The adapter (`policy`)
 //! remembers what it has sent, so that it sends only changes, and carries out the answers. The
 //! guide's chapter `external` shows the protocol message by message.
-//!
-//! In the same way, a program estimates how large jobs are (`estimator`), for policies that order
-//! jobs by size.
 
 mod dialogue;
-mod estimator;
 mod groups;
 mod load;
 mod options;
@@ -20,7 +16,6 @@ pub mod sandbox;
 pub mod template;
 mod words;
 
-pub use estimator::ProgramEstimator;
 pub use groups::end_all;
 pub use load::machine_is_busy;
 pub use options::{ExternalOptions, find, title};

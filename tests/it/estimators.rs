@@ -1,13 +1,11 @@
-//! Estimators of sizes: formulas, programs and Rust say how large jobs are, and wrong sizes have the
+//! Estimators of sizes: formulas and Rust say how large jobs are, and wrong sizes have the
 //! effects that theory names.
-
-use std::fs;
 
 use mumakil::mapred::{KnownJob, SizeEstimator};
 use mumakil::scenario::{self, Registry};
 
 use crate::hfsp::{ONE_SLOT, finishes, finishes_with};
-use crate::{Room, lacks_python};
+use crate::Room;
 
 /// While the first job has the slot, a job of four maps comes, then two of one map.
 const JOBS: &str = "
@@ -18,13 +16,6 @@ workload:
     - {name: small, class: small, submit: 2s, maps: 1, map_time: 10s}
     - {name: late, class: small, submit: 25s, maps: 1, map_time: 10s}
 ";
-
-/// The program of the guide's chapter `external`.
-fn program() -> &'static str {
-    let chapter = mumakil::guide::Chapter::find("external").unwrap().text;
-    let code = chapter.split("```python\n").nth(1).unwrap();
-    code.split("```").next().unwrap()
-}
 
 /// Asserts when the jobs end: the round trips of heartbeats take up to 0.1 s for each task.
 fn assert_near(found: &[f64], expected: [f64; 4], of: &str) {
@@ -55,65 +46,6 @@ fn a_large_job_that_is_taken_for_small_keeps_its_place_until_it_ends() {
             expected,
             &policy,
         );
-    }
-}
-
-/// Writes a scenario with this policy.
-fn write(room: &Room, scheduler: &str) {
-    let yaml = format!(
-        "cluster: ec2-100\nworkload: fb2009\nrecord: {{sizes: true}}\nscheduler: {scheduler}\n"
-    );
-    room.write("sizes.yaml", &yaml);
-}
-
-/// Returns the tables of a run of `quickstart` under a policy.
-fn tables(room: &Room, scheduler: &str) -> [String; 2] {
-    write(room, scheduler);
-    room.mumakil("run sizes.yaml --force --out out").assert().success();
-    ["jobs.csv", "sizes.csv"].map(|table| fs::read_to_string(room.path("out").join(table)).unwrap())
-}
-
-#[test]
-fn a_program_and_a_formula_that_say_the_same_have_the_same_runs() {
-    if lacks_python() {
-        return;
-    }
-    let room = Room::new();
-    room.write("sizes.py", program());
-    for policy in ["srpt", "fsp", "hfsp"] {
-        let with = |estimator: &str| format!("{{{policy}: {{estimator: {estimator}}}}}");
-        let formula = tables(&room, &with("{formula: {maps: \"tasks * task_time\"}}"));
-        let program = tables(&room, &with("{program: {command: [python3, sizes.py]}}"));
-        assert!(formula == program, "{policy}");
-        let other = tables(&room, &with("{formula: {maps: 1s * tasks, reduces: 2s}}"));
-        assert!(formula[1] != other[1], "{policy}");
-    }
-}
-
-#[test]
-fn a_program_that_answers_wrong_is_told_with_its_words() {
-    if lacks_python() {
-        return;
-    }
-    let room = Room::new();
-    let work = "tasks * sum(known) / len(known) / 1e6";
-    assert!(program().contains(work));
-    for (answer, said) in [
-        ("-5.0", "it estimates -5 s of work, which is below zero"),
-        ("'much'", "what it says is no answer"),
-        ("json.loads('NaN')", "what it says is no answer"),
-    ] {
-        room.write("wrong.py", &program().replace(work, answer));
-        write(&room, "{srpt: {estimator: {program: {command: [python3, wrong.py]}}}}");
-        let run = "run sizes.yaml --out out";
-        let output = room.mumakil(run).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains("`wrong.py` at") && told.contains(said), "{told}");
-        assert!(!room.path("out").exists(), "nothing is half-written");
-        let refused = room.mumakil(&format!("{run} --no-external")).output().unwrap();
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("--no-external forbids to start it"), "{told}");
     }
 }
 

@@ -41,7 +41,7 @@ mod liveness;
 mod model;
 mod modified_fair;
 mod mumak;
-mod nested_programs;
+mod named_programs;
 mod offers;
 mod own_format;
 mod own_history;

@@ -404,32 +404,6 @@ fn the_suites_are_sound() {
     assert!(srpt["total"].as_f64().unwrap() < 0.95, "{srpt}");
 }
 
-/// A program that estimates sizes has the limits of a policy.
-#[test]
-fn a_program_that_estimates_sizes_is_in_the_sandbox_too() {
-    if sandbox::parts().is_none() {
-        return;
-    }
-    let room = room();
-    let policy = "srpt: {estimator: {program: {command: [python3, sizes.py]}}}\n";
-    room.write("by-size.yaml", policy);
-    let hello = r#"print('{"hello": {"protocol": 1}}', flush=True)"#;
-    let answer = r#"print('{"estimate": 60}', flush=True)"#;
-    let program = |line: &str| {
-        format!(
-            "import socket, sys\n{hello}\nfor line in sys.stdin:\n    if 'estimate' in line:\n        \
-             {line}\n        {answer}\n    elif 'end' in line:\n        break\n"
-        )
-    };
-    room.write("sizes.py", &program("pass"));
-    let (code, sound) = score(&room, "by-size.yaml --suite tiny.yaml");
-    assert_eq!((code, &sound["disqualified"]), (Some(0), &Value::Array(Vec::new())), "{sound}");
-    room.write("sizes.py", &program("socket.socket()"));
-    let (code, told) = score(&room, "by-size.yaml --suite tiny.yaml --out other");
-    let reasons = told["disqualified"].to_string();
-    assert!(reasons.contains("PermissionError"), "{code:?} {told}");
-}
-
 /// The search of the guide runs as it stands there, for three seconds and on a smaller suite.
 #[test]
 fn the_search_of_the_guide_finds_a_formula() {

@@ -119,7 +119,7 @@ impl Dialogue {
         }
         let parsed: Result<WireFromPolicy, _> = serde_json::from_slice(heard);
         // Only answers to these messages count as questions of the run.
-        if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) | WireToPolicy::Estimate(_) = what {
+        if let WireToPolicy::Offer(_) | WireToPolicy::Tick(_) = what {
             process.done += ExternalWork { questions: 1, waited };
         }
         parsed.map_err(|error| format!("what it says is no answer: {error}{}", process.told()))

@@ -36,8 +36,6 @@ pub enum WireToPolicy {
     /// Another policy, or this one in a JobTracker that died, has suspended these attempts. The
     /// policy answers with `inherit`: whether it will resume them later. If not, they are killed.
     Inherit(Vec<(WireAttempt, u32)>),
-    /// To a program that estimates sizes: how large is a job? It answers with `estimate`.
-    Estimate(SizeQuestion),
     /// The run is over; the process ends.
     End {},
 }
@@ -233,29 +231,6 @@ impl Submitted {
     }
 }
 
-/// A question about the size of a job, and what has ended since the last question.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SizeQuestion {
-    /// The time of the question, in the run.
-    pub now_us: u64,
-    /// The job.
-    pub job: Submitted,
-    /// How many bytes its maps read.
-    pub input: u64,
-    /// Which of its tasks are asked for.
-    pub kind: Slot,
-    /// How long each task of the job's sample takes; left out before the sample is measured.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sample_us: Vec<u64>,
-    /// The tasks that have succeeded since the last question, of any job: the job, the kind, and
-    /// how long the task worked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub done_us: Vec<(u32, Slot, u64)>,
-    /// The jobs that are over since the last question.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub over: Vec<u32>,
-}
-
 /// How many tasks of a job wait, run and are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
@@ -373,8 +348,6 @@ pub enum WireFromPolicy {
     Answer(Answer),
     /// The answer to `inherit`.
     Inherit(bool),
-    /// The answer to `estimate`: the work of all tasks of the kind, in seconds.
-    Estimate(f64),
 }
 
 /// The answer to a question.
@@ -769,7 +742,7 @@ mod tests {
         }
         insta::assert_snapshot!(lines.join("\n"), @"
         version: 1
-        said: hello! offer! tick! inherit! estimate! end!
+        said: hello! offer! tick! inherit! end!
         Hello: protocol! mumakil! seed! hadoop! trackers! options!
         Question: number! now_us! cluster news tracker slots free near not_here progress
         Cluster: trackers! slots! occupied! unfinished! heartbeat_us!
@@ -781,9 +754,7 @@ mod tests {
         Locality: node rack off_rack
         State: unassigned running suspended commit_pending failed_unclean killed_unclean succeeded failed killed
         Outcome: succeeded failed killed
-        SizeQuestion: now_us! job! input! kind! sample_us done_us over
-        Slot: map reduce
-        heard: hello! answer! inherit! estimate!
+        heard: hello! answer! inherit!
         Wishes: protocol! wants tick_us patience_us
         Want: attempts progress all_offers truth
         Answer: number! do

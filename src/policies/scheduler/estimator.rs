@@ -5,7 +5,6 @@
 //! estimator: mean                               from the times of the first tasks
 //! estimator: oracle                             the true sizes
 //! estimator: {formula: {maps: "tasks * 20s"}}   a formula
-//! estimator: {program: {command: [...]}}        a program
 //! estimator: {named: history}                   an estimator in Rust
 //! ```
 
@@ -22,12 +21,10 @@ pub use self::error::SizeError;
 pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
-use crate::external::{ExternalOptions, ProgramEstimator};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    Complaint, Job, JobId, KnownJob, PolicySite, RunEndHook, Setting, SizeEstimator, SlotKind,
-    TrueDurations,
+    Complaint, Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations,
 };
 
 /// How the sizes of jobs are estimated.
@@ -52,8 +49,6 @@ pub enum Estimator {
     /// A formula in the language of `rank`, computed when the job arrives and again when its sample
     /// is measured.
     Formula(SizeFormulas),
-    /// A program, asked when the job arrives and again when its sample is measured.
-    Program(ExternalOptions),
     /// An estimator that a user's own build of Mumakil brings, by its name.
     Named(String),
 }
@@ -61,15 +56,7 @@ pub enum Estimator {
 impl Estimator {
     /// Returns whether sizes are known from samples only.
     pub(super) fn needs_sample(&self) -> bool {
-        !matches!(self, Self::Oracle | Self::Formula(_) | Self::Program(_) | Self::Named(_))
-    }
-
-    /// Checks the options, and fills in the digests of a program's files.
-    pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
-        match self {
-            Self::Program(options) => within("program", options.settle(site.folder)),
-            _ => Vec::new(),
-        }
+        !matches!(self, Self::Oracle | Self::Formula(_) | Self::Named(_))
     }
 }
 
@@ -94,20 +81,22 @@ impl Estimates {
     pub(super) fn new(estimator: Estimator, error: Option<SizeError>) -> Self {
         let own: Option<Box<dyn SizeEstimator>> = match &estimator {
             Estimator::Formula(formulas) => Some(Box::new(FormulaEstimator::new(formulas.clone()))),
-            Estimator::Program(options) => Some(Box::new(ProgramEstimator::new(options.clone()))),
             _ => None,
         };
         Self { estimator, error, own, seed: 0, truth: None }
     }
 
-    /// Gets ready, as [`SizeEstimator::begin`].
-    pub(super) fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
+    /// Gets ready for a run.
+    ///
+    /// # Errors
+    /// If the run has no estimator of the name.
+    pub(super) fn begin(&mut self, setting: &Setting<'_>) -> Result<(), String> {
         self.seed = setting.seed;
         if let Estimator::Named(name) = &self.estimator {
             let found = setting.estimators.get(name.as_str());
             self.own = Some(found.ok_or_else(|| format!("there is no estimator `{name}`"))?());
         }
-        self.own.as_mut().map_or(Ok(None), |own| own.begin(setting))
+        Ok(())
     }
 
     pub(super) fn foresee(&mut self, truth: &TrueDurations) {

@@ -37,7 +37,7 @@ pub use self::options::{
 pub(super) use self::options::{HfspRules, VirtualSlots};
 use self::phase::{Phase, SuspendedHere};
 use self::ranking::RankedPlace;
-use super::estimator::{Estimates, within};
+use super::estimator::Estimates;
 use super::rank::JobRecord;
 use super::shared::delay::Delay;
 use super::shared::measure::Measure;
@@ -72,8 +72,6 @@ impl Policy for Hfsp {
 
     fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let mut complaints = options.complaints();
-        let estimator = options.estimator.as_mut().map(|estimator| estimator.settle(site));
-        complaints.extend(within("estimator", estimator.unwrap_or_default()));
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.unknown_names(site)));
         complaints
     }
@@ -251,7 +249,7 @@ impl Scheduler for Hfsp {
     }
 
     fn begin(&mut self, setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
-        self.estimates.begin(setting)
+        self.estimates.begin(setting).map(|()| None)
     }
 
     fn foresees(&self) -> bool {

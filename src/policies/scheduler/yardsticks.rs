@@ -155,14 +155,10 @@ impl<D: Discipline> Policy for BySize<D> {
         if options.estimator.needs_sample() {
             let message =
                 format!("`{}` measures no samples, from which this estimator estimates", D::NAME);
-            let hint = "`hfsp` does; here are `oracle`, `formula`, `program` and `named`";
+            let hint = "`hfsp` does; here are `oracle`, `formula` and `named`";
             return vec![Complaint::error(&["estimator"], message, hint)];
         }
-        let mut inner = options.in_order(D::ORDER);
-        let complaints = Hfsp::settle(&mut inner, site);
-        // `hfsp` has filled in the digests of the estimator's files, and changes nothing else.
-        options.estimator = inner.estimator.unwrap_or_default();
-        complaints
+        Hfsp::settle(&mut options.in_order(D::ORDER), site)
     }
 
     fn new(options: YardstickOptions) -> Self {

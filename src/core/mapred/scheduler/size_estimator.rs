@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RunEndHook, Setting, View};
+use super::View;
 use crate::cluster::SlotKind;
 use crate::mapred::ids::JobId;
 use crate::mapred::job::Job;
@@ -10,15 +10,6 @@ use mumakil_base::units::SimSpan;
 
 /// Estimates how much work jobs are.
 pub trait SizeEstimator: Send {
-    /// Gets ready, before any other call. May return a function that is called at the end of the
-    /// run.
-    ///
-    /// # Errors
-    /// Returns an error if the estimator cannot work; then the run does not begin.
-    fn begin(&mut self, _setting: &Setting<'_>) -> Result<Option<RunEndHook>, String> {
-        Ok(None)
-    }
-
     /// Learns that a task of a job has succeeded, and how long it worked.
     fn task_done(&mut self, _job: JobId, _kind: SlotKind, _took: SimSpan) {}
 

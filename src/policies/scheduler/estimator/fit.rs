@@ -62,9 +62,7 @@ impl Estimator {
                 at.exp() * gamma(1.0 + scale)
             }
             Self::Exponential => fit_exponential(&times),
-            Self::Mean | Self::Oracle | Self::Formula(_) | Self::Program(_) | Self::Named(_) => {
-                mean
-            }
+            Self::Mean | Self::Oracle | Self::Formula(_) | Self::Named(_) => mean,
         };
         // Times that differ by orders of magnitude give a large scale, whose exponential overflows.
         if fitted.is_finite() { fitted } else { mean }
