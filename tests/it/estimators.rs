@@ -4,17 +4,17 @@
 use mumakil::mapred::{KnownJob, SizeEstimator};
 use mumakil::scenario::{self, Registry};
 
-use crate::hfsp::{ONE_SLOT, finishes, finishes_with};
 use crate::Room;
+use crate::hfsp::{ONE_SLOT, finishes, finishes_with};
 
 /// While the first job has the slot, a job of four maps comes, then two of one map.
 const JOBS: &str = "
 workload:
   jobs:
     - {name: first, maps: 1, map_time: 10s}
-    - {name: large, class: large, submit: 1s, maps: 4, map_time: 10s}
-    - {name: small, class: small, submit: 2s, maps: 1, map_time: 10s}
-    - {name: late, class: small, submit: 25s, maps: 1, map_time: 10s}
+    - {name: large, submit: 1s, maps: 4, map_time: 10s}
+    - {name: small, submit: 2s, maps: 1, map_time: 10s}
+    - {name: late, submit: 25s, maps: 1, map_time: 10s}
 ";
 
 /// Asserts when the jobs end: the round trips of heartbeats take up to 0.1 s for each task.
@@ -25,27 +25,20 @@ fn assert_near(found: &[f64], expected: [f64; 4], of: &str) {
 
 #[test]
 fn a_large_job_that_is_taken_for_small_keeps_its_place_until_it_ends() {
-    let wrong = "{classes: {large: 0.1}}";
     for (policy, expected) in [
-        ("{srpt: {}}".to_owned(), [10.0, 70.0, 20.0, 40.0]),
+        ("{srpt: {}}", [10.0, 70.0, 20.0, 40.0]),
         // Its estimate of 4 s is used up by its first map, and nothing is left: it stays first.
-        (format!("{{srpt: {{error: {wrong}}}}}"), [10.0, 50.0, 60.0, 70.0]),
-        (format!("{{fsp: {{error: {wrong}}}}}"), [10.0, 50.0, 60.0, 70.0]),
-        // A formula that takes its maps for short does the same.
         (
-            "{srpt: {estimator: {formula: {maps: \"if(maps > 1, 4s, 10s)\"}}}}".to_owned(),
+            "{srpt: {estimator: {formula: {maps: \"if(maps > 1, 4s, 10s)\"}}}}",
             [10.0, 50.0, 60.0, 70.0],
         ),
         (
-            "{srpt: {estimator: {formula: {maps: \"maps * 10s\"}}}}".to_owned(),
-            [10.0, 70.0, 20.0, 40.0],
+            "{fsp: {estimator: {formula: {maps: \"if(maps > 1, 4s, 10s)\"}}}}",
+            [10.0, 50.0, 60.0, 70.0],
         ),
+        ("{srpt: {estimator: {formula: {maps: \"maps * 10s\"}}}}", [10.0, 70.0, 20.0, 40.0]),
     ] {
-        assert_near(
-            &finishes(&format!("{ONE_SLOT}{JOBS}scheduler: {policy}\n")),
-            expected,
-            &policy,
-        );
+        assert_near(&finishes(&format!("{ONE_SLOT}{JOBS}scheduler: {policy}\n")), expected, policy);
     }
 }
 

@@ -23,9 +23,7 @@ use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{
-    Complaint, Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations,
-};
+use mumakil_core::mapred::{Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations};
 
 /// How the sizes of jobs are estimated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,14 +34,6 @@ pub enum Estimator {
     Mean,
     /// Uniform times: all between two limits are equally likely.
     Uniform,
-    /// Exponentially distributed times.
-    Exponential,
-    /// Normally distributed times.
-    Normal,
-    /// Log-normally distributed times.
-    LogNormal,
-    /// Weibull-distributed times.
-    Weibull,
     /// No estimate: the true size of each job, known when it arrives.
     Oracle,
     /// A formula in the language of `rank`, computed when the job arrives and again when its sample
@@ -58,12 +48,6 @@ impl Estimator {
     pub(super) fn needs_sample(&self) -> bool {
         !matches!(self, Self::Oracle | Self::Formula(_) | Self::Named(_))
     }
-}
-
-/// Returns complaints about options below a key.
-pub(super) fn within(key: &str, mut complaints: Vec<Complaint>) -> Vec<Complaint> {
-    complaints.iter_mut().for_each(|complaint| complaint.path.insert(0, key.to_owned()));
-    complaints
 }
 
 /// The sizes of jobs as one policy knows them.
@@ -138,7 +122,7 @@ impl Estimates {
             // Each job and kind has its own random stream, so a later draw gives the same error.
             let subject = 2 * u64::from(job.id().0) + kind as u64;
             let mut chance = stream(self.seed, Purpose::SizeError, subject);
-            error.factor(&mut chance, work, &job.spec().class)
+            error.factor(&mut chance)
         });
         let wrong = work * factor;
         // A size beyond the longest time is as good as unknown, as is one that is no number.

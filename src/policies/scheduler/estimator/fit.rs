@@ -1,13 +1,10 @@
 //! Estimates how long a job's tasks take, from a sample of them.
 //!
-//! As in the papers on HFSP, a family of distributions is fitted to the sample by least squares: the
+//! As in the papers on HFSP, `uniform` fits a uniform distribution to the sample by least squares: the
 //! sample is an approximate distribution function, whose *i*-th of *n* times has the share
-//! `(i − ½) / n`, and the fitted distribution function is the one of the family whose shares at
-//! these times differ least from it. So a time far from the others counts little, and except for
-//! `mean` the estimate is not the mean of the sample.
-
-use statrs::distribution::{ContinuousCDF, Normal};
-use statrs::function::gamma::gamma;
+//! `(i − ½) / n`, and the fitted distribution function is the one whose shares at these times differ
+//! least from it. So a time far from the others counts little, and the estimate is not the mean of
+//! the sample.
 
 use super::Estimator;
 
@@ -45,68 +42,32 @@ impl Estimator {
         if !is_spread || times[0] <= 0.0 {
             return mean;
         }
-        let fitted = match self {
-            Self::Uniform => {
-                fit(&times, |time| time, |along| (along / SQRT_12 + 0.5).clamp(0.0, 1.0)).at
-            }
-            Self::Normal => fit(&times, |time| time, normal_share).at,
-            Self::LogNormal => {
-                let Fit { at, scale } = fit(&times, f64::ln, normal_share);
-                // The mean of log-normal times is exp(μ + σ² / 2).
-                (at + scale * scale / 2.0).exp()
-            }
-            Self::Weibull => {
-                // The logarithm of a Weibull-distributed time is Gumbel-distributed.
-                let Fit { at, scale } = fit(&times, f64::ln, |along| 1.0 - (-along.exp()).exp());
-                // The scale of logarithms is 1 / shape, and the mean is scale × Γ(1 + 1 / shape).
-                at.exp() * gamma(1.0 + scale)
-            }
-            Self::Exponential => fit_exponential(&times),
+        match self {
+            Self::Uniform => fitted(&times),
             Self::Mean | Self::Oracle | Self::Formula(_) | Self::Named(_) => mean,
-        };
-        // Times that differ by orders of magnitude give a large scale, whose exponential overflows.
-        if fitted.is_finite() { fitted } else { mean }
+        }
     }
 }
 
 /// The width of a uniform distribution, in standard deviations.
 const SQRT_12: f64 = 3.464_101_615_137_754_6;
 
-/// The location and the scale of a fitted distribution.
-#[derive(Clone, Copy, Debug)]
-struct Fit {
-    at: f64,
-    scale: f64,
-}
-
-/// Fits a family of distribution functions to times in ascending order, which are not all equal.
-/// `share` is the family's distribution function at location 0 and scale 1, of the `height` of a
-/// time.
-fn fit(times: &[f64], height: fn(f64) -> f64, share: fn(f64) -> f64) -> Fit {
-    let heights: Vec<f64> = times.iter().map(|time| height(*time)).collect();
-    let count = heights.len() as f64;
-    let mean = heights.iter().sum::<f64>() / count;
-    let spread = (heights.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
-    let median = heights[heights.len() / 2];
+/// Returns the middle of the uniform distribution that is fitted to times in ascending order, which
+/// are not all equal.
+fn fitted(times: &[f64]) -> f64 {
+    let count = times.len() as f64;
+    let mean = times.iter().sum::<f64>() / count;
+    let spread = (times.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let median = times[times.len() / 2];
     let error = |[at, scale]: [f64; 2]| {
         // The search works with the logarithm of the scale, which stays above zero.
-        squares(&heights, |height| share((height - at) / scale.exp()))
+        squares(times, |time| ((time - at) / scale.exp() / SQRT_12 + 0.5).clamp(0.0, 1.0))
     };
     // Times far from the others may give a second minimum, which a narrow start finds.
     let starts = [(mean, spread), (median, spread / 4.0), (median, spread / 16.0)];
     let found = starts.map(|(at, scale)| lowest(&error, [at, scale.ln()], [spread, 1.0]));
     let least = found.into_iter().min_by(|a, b| error(*a).total_cmp(&error(*b)));
-    let [at, scale] = least.unwrap_or([mean, spread.ln()]);
-    Fit { at, scale: scale.exp() }
-}
-
-/// Returns the mean of the exponential distribution whose distribution function is nearest to that
-/// of times in ascending order.
-fn fit_exponential(times: &[f64]) -> f64 {
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    // The second number has no effect: there is no scale beside the mean.
-    let error = |[mean, _]: [f64; 2]| squares(times, |time| 1.0 - (-time / mean.exp()).exp());
-    lowest(&error, [mean.ln(), 0.0], [1.0, 1.0])[0].exp()
+    least.map_or(mean, |[at, _]| at)
 }
 
 /// Returns the sum of the squared distances between a distribution function and that of a sample in
@@ -162,22 +123,11 @@ fn lowest(of: &impl Fn([f64; 2]) -> f64, start: [f64; 2], step: [f64; 2]) -> [f6
     simplex[0].1
 }
 
-fn normal_share(along: f64) -> f64 {
-    Normal::standard().cdf(along)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALL: [Estimator; 6] = [
-        Estimator::Mean,
-        Estimator::Uniform,
-        Estimator::Exponential,
-        Estimator::Normal,
-        Estimator::LogNormal,
-        Estimator::Weibull,
-    ];
+    const ALL: [Estimator; 2] = [Estimator::Mean, Estimator::Uniform];
 
     fn task_time(family: &Estimator, times: &[f64]) -> f64 {
         let sample: Vec<MeasuredTask> = times.iter().copied().map(MeasuredTask::of).collect();
@@ -187,22 +137,11 @@ mod tests {
     /// If a sample consists of the quantiles of a distribution, the fit is exact and finds the mean
     /// of the distribution.
     #[test]
-    fn a_family_finds_the_mean_of_its_own_quantiles() {
-        let standard_normal = |share| Normal::standard().inverse_cdf(share);
-        let finds = |family: &Estimator, mean: f64, of: &dyn Fn(f64) -> f64| {
-            let quantiles: Vec<f64> = (0..9).map(|i| of((f64::from(i) + 0.5) / 9.0)).collect();
-            let found = task_time(family, &quantiles);
-            assert!((found / mean - 1.0).abs() < 1e-6, "{family:?}: {found} instead of {mean}");
-        };
-        finds(&Estimator::Uniform, 20.0, &|share| 10.0 + 20.0 * share);
-        finds(&Estimator::Exponential, 40.0, &|share| -40.0 * (1.0 - share).ln());
-        finds(&Estimator::Normal, 50.0, &|share| 50.0 + 7.0 * standard_normal(share));
-        let log_normal = |share| (3.0 + 0.5 * standard_normal(share)).exp();
-        finds(&Estimator::LogNormal, 3.125_f64.exp(), &log_normal);
-        // With shape 2 the mean is the scale times the gamma function at 1.5, which is half the
-        // root of pi.
-        let mean = 30.0 * std::f64::consts::PI.sqrt() / 2.0;
-        finds(&Estimator::Weibull, mean, &|share: f64| 30.0 * (-(1.0 - share).ln()).sqrt());
+    fn uniform_finds_the_mean_of_its_own_quantiles() {
+        let share = |i: i32| (f64::from(i) + 0.5) / 9.0;
+        let quantiles: Vec<f64> = (0..9).map(|i| 10.0 + 20.0 * share(i)).collect();
+        let found = task_time(&Estimator::Uniform, &quantiles);
+        assert!((found / 20.0 - 1.0).abs() < 1e-6, "{found}");
     }
 
     /// Four tasks take about 60 s and one takes 600 s. The mean is 168 s. Distribution functions are
@@ -211,10 +150,8 @@ mod tests {
     fn distribution_functions_are_fitted_and_not_times() {
         let sample = [58.0, 59.0, 60.0, 61.0, 600.0];
         assert_eq!(task_time(&Estimator::Mean, &sample), 167.6);
-        for family in &[Estimator::Uniform, Estimator::Normal, Estimator::LogNormal] {
-            let found = task_time(family, &sample);
-            assert!((59.0..=61.0).contains(&found), "{family:?}: {found}");
-        }
+        let found = task_time(&Estimator::Uniform, &sample);
+        assert!((59.0..=61.0).contains(&found), "{found}");
     }
 
     /// No straight line, cut off at 0 and 1, is nearer to the sample's function than the one that is

@@ -11,7 +11,7 @@ use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ranking::RankedPlace;
-use crate::scheduler::estimator::{Estimator, SizeError, within};
+use crate::scheduler::estimator::{Estimator, SizeError};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
 use crate::scheduler::shared::measure::Measure;
@@ -512,8 +512,6 @@ impl HfspOptions {
         }
         complaints.extend(self.suspended.and_then(|spec| spec.complaint(&["suspended", "few"])));
         let rules = self.rules();
-        complaints
-            .extend(within("error", self.error.iter().flat_map(SizeError::complaints).collect()));
         let takes =
             [rules.preemption, rules.map_preemption].iter().any(|how| *how != SlotTaking::Wait);
         if rules.late != LateOrder::InTurn && takes {

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Offers;
-use crate::scheduler::estimator::within;
 use crate::scheduler::{Capacity, PolicyVisitor, SchedulerChoice, visit_policies};
 use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler};
 
@@ -70,7 +69,11 @@ impl PolicyVisitor for InnerSettler<'_> {
                     serde_yaml::value::Serializer,
                 )
                 .unwrap_or_default();
-                within(P::NAME, complaints)
+                let below = |mut complaint: Complaint| {
+                    complaint.path.insert(0, P::NAME.to_owned());
+                    complaint
+                };
+                complaints.into_iter().map(below).collect()
             }
             Err(error) => {
                 let hint = format!("`mumakil show {}` lists its options", P::NAME);
