@@ -8,8 +8,8 @@
 //! ```
 //! The [`gate`](gate::Gate) pauses the run between two instants. The
 //! [`picture`](picture::LivePicture) is made from the run's events, and `history` has the time before it. A [`session`](session::Session)
-//! repeats the run with each [`user_action`], the [`server`] serves the page to the browsers among
-//! its `connections`, and `what_if` keeps the pages that compare two futures.
+//! repeats the run with each [`user_action`], and the [`server`] serves the page to the browsers among
+//! its `connections`.
 
 mod connections;
 pub mod gate;
@@ -18,4 +18,3 @@ pub mod picture;
 pub mod server;
 pub mod session;
 pub mod user_action;
-mod what_if;

@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::progress::{RunBar, share};
+use super::progress::RunBar;
 use super::source::{self, Overrides};
-use super::{branch, compare, interrupt, run, terminal, verdicts};
+use super::{interrupt, run, terminal, verdicts};
 use crate::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
 use crate::live::gate::Speed;
-use crate::live::server::{Host, ReportProgress, Server};
-use crate::live::session::{LiveScene, Session, TwoFutures};
+use crate::live::server::{Host, Server};
+use crate::live::session::{LiveScene, Session};
 use crate::live::user_action::restricted;
-use crate::output::{RunFolder, remove_unfinished};
-use crate::record::OnProgress;
+use crate::output::RunFolder;
 use crate::scenario::{ClockSpec, LoadedScenario, Registry};
 use crate::units::tell::span;
 
@@ -112,9 +111,8 @@ impl LiveResult {
     }
 }
 
-/// The host of a session: ends it, and compares two futures of its run.
+/// The host of a session, which ends it.
 struct Owner {
-    registry: Registry,
     /// Whether the session writes results.
     writes: bool,
 }
@@ -122,33 +120,6 @@ struct Owner {
 impl Host for Owner {
     fn finish(&self, session: &Session) {
         if self.writes { session.close() } else { session.leave() }
-    }
-
-    fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String> {
-        self.compare(futures, far).map_err(|failure| failure.words())
-    }
-}
-
-impl Owner {
-    /// Runs two futures into temporary folders; returns the page that compares them.
-    fn compare(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, Failure> {
-        let TwoFutures { until, prepared, names, .. } = futures;
-        let prepared = prepared.each_ref().map(|prepared| &**prepared);
-        let folders = [RunFolder::temporary()?, RunFolder::temporary()?];
-        let progress = |number: usize| -> Option<OnProgress> {
-            let (scenario, jobs) = (&prepared[number].scenario, prepared[number].jobs());
-            let (far, until) = (far.clone(), scenario.until);
-            Some(Box::new(move |progress| {
-                // The two futures run one after the other: each is half of the work.
-                far((number as f64 + share(progress, jobs, until)) / 2.0);
-            }))
-        };
-        let (_, ends) = branch::part(prepared, &folders, *until, &self.registry, progress)?;
-        for (prepared, emulated) in prepared.iter().zip(&ends) {
-            run::verdict(prepared, emulated)?;
-        }
-        let runs = [(folders[0].path(), &*names[0]), (folders[1].path(), &*names[1])];
-        compare::of_runs(&self.registry, &runs).map(|(_, page)| page)
     }
 }
 
@@ -204,7 +175,7 @@ impl LiveArguments {
         interrupt::guard_results(&RunBar::new());
         let registry = &restricted(registry, &prepared.scenario);
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
-        let host = Owner { registry: registry.clone(), writes: self.out.is_some() };
+        let host = Owner { writes: self.out.is_some() };
         server.serve(session.clone(), host)?;
         let told = self.play(&session, registry);
         // Finish after an error, too: the page has to show that the session is over.
@@ -217,8 +188,6 @@ impl LiveArguments {
         if has_page {
             offer_report(&session);
         }
-        // Remove the folders of futures in progress: they would stay when the process ends.
-        let _removed = remove_unfinished();
         told
     }
 

@@ -116,7 +116,6 @@ $("go").addEventListener("submit", (event) => {
   event.preventDefault();
   command({ do: "go", at: $("at").value });
 });
-$("undo").addEventListener("click", () => command({ do: "undo" }));
 $("finish").addEventListener("click", () => command({ do: "finish" }));
 $("download").href = address("/scenario");
 document.addEventListener("keydown", (event) => {
@@ -130,8 +129,7 @@ document.querySelectorAll("form[data-deed]").forEach((form) => form.addEventList
   event.preventDefault();
   const said = Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, value.trim()]).filter(([, value]) => value));
   const button = event.submitter || form.querySelector("button");
-  const deed = deed_of(form.dataset.deed, said, button.value);
-  command(button.dataset.whatIf === undefined ? deed : { do: "what_if", deed });
+  command(deed_of(form.dataset.deed, said, button.value));
 }));
 
 function deed_of(kind, said, way) {
@@ -559,25 +557,6 @@ function progress([all, done, held]) {
   return made;
 }
 
-function outlook({ number, done, failed, has_page }) {
-  const made = element("span");
-  made.dataset.key = `${number} ${done} ${failed} ${has_page}`;
-  if (has_page) {
-    const link = element("a", "Both futures side by side");
-    link.href = address("/outlook", `&number=${number}`);
-    link.target = "_blank";
-    link.rel = "noopener";
-    made.append(link);
-  } else if (failed) {
-    made.append(failed);
-  } else {
-    const bar = element("progress");
-    bar.value = done;
-    made.append(bar, ` ${Math.floor(done * 100)} %`);
-  }
-  return made;
-}
-
 // A farewell that names a report has a link to it, as long as the server answers.
 let is_served = true;
 
@@ -625,7 +604,6 @@ function draw() {
   $("toggle").disabled = p.phase === "ended" || p.phase === "finished" || p.phase === "repeating";
   document.querySelectorAll("[data-step]").forEach((button) => { button.disabled = p.phase !== "paused"; });
   document.querySelectorAll("form[data-deed] fieldset").forEach((set) => { set.disabled = !stands(); });
-  $("undo").disabled = !stands();
   document.querySelectorAll("#go input, #go button, #finish, #speed").forEach((control) => { control.disabled = p.phase === "finished"; });
   const speed = p.speed === null ? "max" : `${p.speed}x`;
   if (![...$("speed").options].some((option) => option.value === speed)) $("speed").append(new Option(speed, speed));
@@ -653,8 +631,6 @@ function draw() {
   fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);
   $("beats").textContent = `${counted(p.beats, "heartbeat")}; ${counted(pages.rate, "picture")} a second`;
   fill("said", p.said.map((said) => [clock(said.at_us), said.what, said.whom, said.where, said.why]));
-  $("outlooks").hidden = !p.outlooks.length;
-  fill("outlooks", p.outlooks.map((one) => [clock(one.at_us), one.words, outlook(one)]));
   fill("log", p.log.map((line) => [clock(line.at_us), line.text]));
   const names = [...new Set(p.jobs.filter((job) => !job.ended).map((job) => job.name))];
   if ($("job-names").dataset.key !== names.join("\n")) {

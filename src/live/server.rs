@@ -40,7 +40,7 @@ use tokio::time::timeout;
 
 use super::connections::{ImpatientStream, ListedConnection, OpenConnections};
 use super::gate::{LiveStep, Speed};
-use super::session::{Session, SessionRefusal, TwoFutures};
+use super::session::{Session, SessionRefusal};
 use super::user_action::UserAction;
 use crate::units::{SimSpan, SimTime};
 
@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 // time out.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// The content security policy of the page that compares two futures, and of the report.
+/// The content security policy of the report.
 // `sandbox` without `allow-same-origin`: the page's scripts run, but cannot call this server's
 // commands.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
@@ -98,14 +98,7 @@ pub enum ServerError {
 pub trait Host: Send + Sync + 'static {
     /// Called when the user ends the session in the browser.
     fn finish(&self, session: &Session);
-
-    /// Runs two futures, and reports the progress to `far`. Returns the page that compares the
-    /// futures, or the reason of a failure. The call may take long.
-    fn foresee(&self, futures: &TwoFutures, far: &ReportProgress) -> Result<String, String>;
 }
-
-/// Receives the share of the work that is done, from 0 to 1.
-pub type ReportProgress = Arc<dyn Fn(f64) + Send + Sync>;
 
 /// The state shared by all requests.
 struct RequestContext {
@@ -240,8 +233,6 @@ enum PageCommand {
     Change { change: serde_json::Value },
     Submit { job: serde_json::Value },
     Scheduler { scheduler: serde_json::Value },
-    WhatIf { deed: Box<Self> },
-    Undo {},
     Finish {},
 }
 
@@ -274,8 +265,6 @@ impl PageCommand {
                     .go(SimTime::ZERO
                         + at.map_err(|error| SessionRefusal::Wrong(error.to_string()))?)
             }
-            Self::WhatIf { deed } => foresee(session, host, session.foresee(deed.action()?)?),
-            Self::Undo {} => session.undo(),
             Self::Finish {} => {
                 host.finish(session);
                 Ok(())
@@ -299,36 +288,11 @@ impl PageCommand {
             | Self::Speed { .. }
             | Self::Step { .. }
             | Self::Go { .. }
-            | Self::WhatIf { .. }
-            | Self::Undo {}
             | Self::Finish {} => {
                 return Err(SessionRefusal::Untimely("this command does nothing to the cluster"));
             }
         })
     }
-}
-
-/// Runs two futures on a thread of their own.
-fn foresee(
-    session: &Arc<Session>,
-    host: &Arc<dyn Host>,
-    futures: TwoFutures,
-) -> Result<(), SessionRefusal> {
-    let futures = Arc::new(futures);
-    let (host, of, own) = (host.clone(), session.clone(), futures.clone());
-    let work = move || {
-        let far: ReportProgress = {
-            let (of, own) = (of.clone(), own.clone());
-            Arc::new(move |done| of.foreseen(&own, done))
-        };
-        of.set_what_if_page(&own, host.foresee(&own, &far));
-    };
-    thread::Builder::new().name("what-if".to_owned()).spawn(work).map(drop).map_err(|_| {
-        let words = "the system gives no thread";
-        // Otherwise this comparison would stay `Playing` for ever, and no other could begin.
-        session.set_what_if_page(&futures, Err(words.to_owned()));
-        SessionRefusal::Untimely(words)
-    })
 }
 
 impl RequestContext {
@@ -337,10 +301,10 @@ impl RequestContext {
         request: Request<Incoming>,
         connection: &ListedConnection,
     ) -> Response<HttpAnswer> {
-        // The comparison and the report have scripts of their own. The browser gives each a
-        // separate origin: its scripts can read the token in the address, but can send nothing to this server.
+        // The report has scripts of its own. The browser gives it a separate origin: its scripts can
+        // read the token in the address, but can send nothing to this server.
         let policy = match request.uri().path() {
-            "/outlook" | "/report" => HeaderValue::from_static(PAGE_POLICY),
+            "/report" => HeaderValue::from_static(PAGE_POLICY),
             _ => self.policy.clone(),
         };
         let mut response = match self.reply(request, connection).await {
@@ -444,10 +408,6 @@ impl RequestContext {
                     response.headers_mut().insert(header::CONTENT_DISPOSITION, named);
                 }
                 Ok(response)
-            }
-            "/outlook" => {
-                let page = session.what_if_page(number("number")?.into()).ok_or_else(nothing)?;
-                Ok(whole("text/html; charset=utf-8", page))
             }
             "/report" => {
                 let page = session.report().ok_or_else(nothing)?;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::Bytes;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -28,7 +28,6 @@ use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
 use super::history::HistoryPoints;
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageGrouping, PageLayout};
 use super::user_action::{TimedAction, UserAction, before, with};
-use super::what_if::{WhatIfRow, WhatIfs};
 use crate::emulation::Prepared;
 use crate::mapred::Event;
 use crate::record::RunPast;
@@ -90,7 +89,6 @@ struct SentPicture<'a> {
     farewell: Option<&'a str>,
     /// Whether the server has the report.
     has_report: bool,
-    outlooks: Vec<WhatIfRow<'a>>,
     #[serde(flatten)]
     frame: Frame,
 }
@@ -125,16 +123,6 @@ struct RunBefore {
     words: String,
 }
 
-/// A changed list of actions, and the scenario with them. This value holds the lock of the session.
-struct PreparedActions<'s> {
-    state: MutexGuard<'s, SessionState>,
-    done: Vec<TimedAction>,
-    prepared: Arc<Prepared>,
-    warnings: Vec<Warning>,
-    /// The phase before the change.
-    stood: SessionPhase,
-}
-
 /// The way in which the session is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SessionEnd {
@@ -163,21 +151,9 @@ struct SessionState {
     farewell: Option<String>,
     /// The report, after the session.
     report: Option<Bytes>,
-    outlooks: WhatIfs,
     /// The warnings that the user has seen.
     warned: Vec<Warning>,
     last: SessionEnd,
-}
-
-/// Two futures with the same past, to run and compare.
-pub struct TwoFutures {
-    number: u64,
-    /// The instant up to which both must be the same.
-    pub until: SimTime,
-    /// The scenario without the action, and with it.
-    pub prepared: [Arc<Prepared>; 2],
-    /// The names of the two futures.
-    pub names: [String; 2],
 }
 
 /// A session, shared by the run's thread, the web server and the console.
@@ -220,7 +196,6 @@ impl Session {
             log: Vec::new(),
             farewell: None,
             report: None,
-            outlooks: WhatIfs::default(),
             warned: warnings,
             last: SessionEnd::Open,
         };
@@ -280,7 +255,7 @@ impl Session {
         }
         // Wait for the next scene, or for the end of the session.
         while state.next.is_none()
-            // Go on waiting while `prepare` works on an action (phase `Repeating`): either a next
+            // Go on waiting while `act` works on an action (phase `Repeating`): either a next
             // scene follows, or `settle` changes the phase.
             && (state.last == SessionEnd::Open || state.phase == SessionPhase::Repeating)
         {
@@ -476,116 +451,13 @@ impl Session {
     /// If the run is not paused, or the action does not fit the scenario.
     pub fn act(&self, deed: UserAction) -> Result<(), SessionRefusal> {
         let words = deed.words();
-        // Date the action one microsecond ahead, the clock's smallest step, so that it cannot
-        // affect any past event.
-        let mut made = self.prepare(|state, done| {
-            done.push((state.gate.now() + SimSpan::from_micros(1), deed));
-            Ok(())
-        })?;
-        let state = &mut *made.state;
-        state.log(words.clone());
-        state.warn(made.warnings);
-        state.done = made.done;
-        // A run that has not begun has no past for the action to change, and no instant to return
-        // to.
-        let to = state.gate.position();
-        let same = to.map(|_| {
-            // `begin` opens another past for the new run, so the old one is moved, not copied.
-            let past = mem::replace(&mut state.past, RunPast::open(None));
-            let is_over = made.stood == SessionPhase::Ended;
-            Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
-        });
-        self.switch_to(state, LiveScene { prepared: made.prepared, to, same });
-        Ok(())
-    }
-
-    /// Takes back the last action, and goes to the current instant, or to the instant before the
-    /// action if that is earlier.
-    ///
-    /// # Errors
-    /// If the run is not paused, or there is no action to take back.
-    pub fn undo(&self) -> Result<(), SessionRefusal> {
-        let mut last = SimTime::ZERO;
-        let mut made = self.prepare(|_, done| {
-            let Some((at, _)) = done.pop() else {
-                return Err(SessionRefusal::Untimely("nothing was done that could be taken back"));
-            };
-            last = at;
-            Ok(())
-        })?;
-        let state = &mut *made.state;
-        state.log("the last deed is taken back".to_owned());
-        state.done = made.done;
-        // If the user has gone back to before the action, stay there: `undo` never goes forward.
-        let to = state.gate.position().map(|now| now.min(before(last)));
-        self.switch_to(state, LiveScene { prepared: made.prepared, to, same: None });
-        Ok(())
-    }
-
-    /// Prepares two futures: without an action, and with the action a microsecond from now. The
-    /// session stays where it is.
-    ///
-    /// # Errors
-    /// As [`Self::act`], or if another what-if is running.
-    pub fn foresee(&self, deed: UserAction) -> Result<TwoFutures, SessionRefusal> {
-        let words = deed.words();
-        let PreparedActions { mut state, done, prepared, warnings, stood } =
-            self.prepare(|state, done| {
-                done.push((state.gate.now() + SimSpan::from_micros(1), deed));
-                Ok(())
-            })?;
-        let state = &mut *state;
-        let now = state.gate.now();
-        let began = state.outlooks.begin(now, words.clone());
-        let told = began.ok_or(SessionRefusal::Untimely("another what-if is running; wait for it"));
-        // A refused comparison leaves no warnings in the log.
-        if told.is_ok() {
-            state.warn(warnings);
-        }
-        // A run that is over may have stopped within its last instant, so compare only up to that
-        // instant.
-        let until =
-            if stood == SessionPhase::Ended { Some(now) } else { done.last().map(|(at, _)| *at) };
-        let futures = told.map(|number| TwoFutures {
-            number,
-            until: until.unwrap_or(now),
-            prepared: [state.prepared.clone(), prepared],
-            names: ["as it is".to_owned(), words],
-        });
-        self.settle(state, stood);
-        futures
-    }
-
-    /// Notes the share of the work on two futures that is done, from 0 to 1.
-    pub fn foreseen(&self, futures: &TwoFutures, done: f64) {
-        let mut state = self.state.lock();
-        state.outlooks.go_on(futures.number, done);
-        self.show(&mut state);
-    }
-
-    /// Notes the page that compares two futures, or why the comparison failed.
-    pub fn set_what_if_page(&self, futures: &TwoFutures, page: Result<String, String>) {
-        let mut state = self.state.lock();
-        state.outlooks.end(futures.number, page);
-        self.show(&mut state);
-    }
-
-    /// Returns the page that compares two futures; `None` if there is none.
-    pub fn what_if_page(&self, number: u64) -> Option<Bytes> {
-        self.state.lock().outlooks.page(number)
-    }
-
-    /// Adds a changed list of actions to the first scenario. Meanwhile pictures are served, but
-    /// actions, steps and runs are refused.
-    fn prepare(
-        &self,
-        change: impl FnOnce(&SessionState, &mut Vec<TimedAction>) -> Result<(), SessionRefusal>,
-    ) -> Result<PreparedActions<'_>, SessionRefusal> {
         let (done, stood) = {
             let mut state = self.state.lock();
             state.must_stand()?;
+            // Date the action one microsecond ahead, the clock's smallest step, so that it cannot
+            // affect any past event.
             let mut done = state.done.clone();
-            change(&state, &mut done)?;
+            done.push((state.gate.now() + SimSpan::from_micros(1), deed));
             // The lock is released below; in this phase other actions and steps are refused.
             let stood = mem::replace(&mut state.phase, SessionPhase::Repeating);
             self.show(&mut state);
@@ -594,20 +466,27 @@ impl Session {
         // Make the scenario without the lock: reading and drawing a large workload takes seconds,
         // and the page must stay responsive.
         let made = with(&self.first, &done, &self.registry);
-        let mut state = self.state.lock();
+        let mut locked = self.state.lock();
+        let state = &mut *locked;
         // If the user has left in the meantime, stop here: the run's thread plays no other scene.
         if state.last == SessionEnd::Now {
             return Err(SessionRefusal::Untimely("the session is over"));
         }
-        match made {
-            Ok((prepared, warnings)) => {
-                Ok(PreparedActions { state, done, prepared: Arc::new(prepared), warnings, stood })
-            }
-            Err(refusal) => {
-                self.settle(&mut state, stood);
-                Err(refusal)
-            }
-        }
+        let (prepared, warnings) = made.inspect_err(|_| self.settle(state, stood))?;
+        state.log(words.clone());
+        state.warn(warnings);
+        state.done = done;
+        // A run that has not begun has no past for the action to change, and no instant to return
+        // to.
+        let to = state.gate.position();
+        let same = to.map(|_| {
+            // `begin` opens another past for the new run, so the old one is moved, not copied.
+            let past = mem::replace(&mut state.past, RunPast::open(None));
+            let is_over = stood == SessionPhase::Ended;
+            Box::new(RunBefore { past, is_over, prepared: state.prepared.clone(), words })
+        });
+        self.switch_to(state, LiveScene { prepared: Arc::new(prepared), to, same });
+        Ok(())
     }
 
     /// Sets the phase. If the session is to end with the run, an unfinished run goes to its end
@@ -647,7 +526,6 @@ impl Session {
             log: state.log.iter().rev().take(LOG).collect(),
             farewell: state.farewell.as_deref(),
             has_report: state.report.is_some(),
-            outlooks: state.outlooks.rows(),
             frame: state.picture.frame(),
         };
         self.pictures.send_replace(json(&sent));
@@ -1024,24 +902,6 @@ workload:
         assert_eq!(played.last_words(), "the job c is submitted");
     }
 
-    #[test]
-    fn two_futures_have_one_past_and_leave_the_session_where_it_is() {
-        let played = Played::new(TWO_JOBS);
-        let session = &played.0;
-        played.stands(1);
-        played.goes(1, secs(30));
-        let futures = session.foresee(UserAction::Scheduler("fair".into())).unwrap();
-        assert_eq!(futures.until, secs(30) + SimSpan::from_micros(1));
-        let later = |future: usize| futures.prepared[future].scenario.later.len();
-        assert_eq!((later(0), later(1)), (0, 1));
-        assert_eq!(futures.names[1], "fair takes over");
-        assert_eq!(played.stands(1), (SessionPhase::Paused, secs(30)));
-        assert!(session.foresee(job_c()).is_err(), "one at a time");
-        session.set_what_if_page(&futures, Ok("page".to_owned()));
-        assert_eq!(session.what_if_page(1), Some("page".into()));
-        assert!(session.foresee(job_c()).is_ok());
-    }
-
     /// Mumak's run ends within an instant, and the rest of that instant is never run.
     #[test]
     fn a_mumak_that_is_over_goes_on_too() {
@@ -1071,10 +931,6 @@ workload:
         assert_eq!(played.last_words(), "node-1 is stopped");
         played.goes(2, secs(31));
         assert_eq!(session.state.lock().picture.frame().slots[0], super::super::picture::DOWN);
-        // Go back: the action is taken back.
-        session.undo().unwrap();
-        assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
-        assert!(session.state.lock().prepared.scenario.faults.is_empty());
     }
 
     #[test]
@@ -1090,10 +946,6 @@ workload:
         assert_eq!(played.stands(3), (SessionPhase::Paused, secs(30)));
         assert!(played.last_words().contains("so it is taken back"), "{}", played.last_words());
         assert!(session.state.lock().prepared.scenario.faults.is_empty());
-        assert_eq!(
-            session.undo().unwrap_err().to_string(),
-            "nothing was done that could be taken back"
-        );
     }
 
     #[test]

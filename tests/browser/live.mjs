@@ -147,16 +147,6 @@ assert.match(await page.textContent("#log"), /node-3 is stopped/);
 assert.ok(await page.evaluate(() => picture.slots.includes(-2)), "a node is down");
 step("a page that is loaded anew shows the same");
 
-await page.fill("form[data-deed=scheduler] input", "fair");
-await page.click("form[data-deed=scheduler] button[data-what-if]");
-const [outlook] = await Promise.all([page.context().waitForEvent("page"), page.click("#outlooks a")]);
-await outlook.waitForSelector("svg");
-assert.match(await outlook.textContent("body"), /fair takes over/);
-await outlook.screenshot({ path: `${place}/outlook.png` });
-await outlook.close();
-assert.equal(await now(page), await now(second));
-step("what would come of another policy is a page of its own");
-
 const wide = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 const narrow = await second.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 await page.screenshot({ path: `${place}/wide.png`, fullPage: true });
