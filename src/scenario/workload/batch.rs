@@ -1,51 +1,136 @@
-//! Traces of other clusters' batch jobs: lines of numbers and words, read as far as jobs and tasks
-//! go.
+//! Traces of other clusters' batch jobs: lists of columns, without headings, for one reader.
 //!
 //! ```text
-//! swf       the Parallel Workloads Archive: a job in each line
-//! alibaba   batch_task.csv: a task of a job in each line, with its number of instances
-//! google    task_events of 2011: an event of a task in each line
+//! the Parallel Workloads Archive    a job in each line: its processors are maps
+//! Alibaba's batch_task.csv          a task of a job in each line, with its number of instances
+//! Google's task_events of 2011      an event of a task in each line
 //!            line ─► TaskedJob, by its id ─► fields of a job in a list ─► the checks of all lists
 //! ```
-//! Each is a list of jobs once it is read: a smaller trace is written as Mumakil's own table.
-
-mod alibaba;
-mod google;
-mod swf;
+//! To read another trace of this kind, add its columns to [`FORMATS`]. Each is a list of jobs once it
+//! is read: it is written as Mumakil's own table.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
-use super::format::{Format, FormatContents, ReadJobs, SeeJob, Trace};
+use super::format::{Format, FormatContents, SeeJob, Trace};
 use super::list::{ListReader, write_table};
 use mumakil_base::units::tell::counted;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{
-    FirstFew, Framing, Record, RecordFault, Records, Strictness, TextPlace, TraceError,
+    FirstFew, Framing, Record, RecordFault, Records, Strictness, TextPlace, TraceError, clip,
 };
 
-/// The formats of such traces.
-pub(in crate::workload) static FORMATS: [BatchFormat; 6] = [
-    swf::JOBS,
-    google::TASKS,
-    google::JOBS,
-    google::COLLECTIONS,
-    alibaba::TASKS,
-    alibaba::INSTANCES,
-];
-
-/// A format of such traces, or of files beside them that do not hold the tasks.
+/// The columns of such a trace, counted from 0.
 pub(in crate::workload) struct BatchFormat {
     name: &'static str,
     known_by: &'static str,
-    /// The attributes of a JSON object in this format.
-    attributes: &'static [&'static str],
-    has_line: fn(&str) -> bool,
-    read: ReadJobs,
+    /// What separates columns; `None` for blanks.
+    separator: Option<char>,
+    width: usize,
+    /// The columns that are numbers in every line. A number below zero is unknown, as is an empty
+    /// cell in another column.
+    numbers: &'static [usize],
+    /// The column that has one of these words in every line, if there is one.
+    word: Option<(usize, &'static [&'static str])>,
+    /// The id of the job, and what stands before it in the job's name.
+    job: (usize, &'static str),
+    user: Option<(usize, &'static str)>,
+    pool: Option<(usize, &'static str)>,
+    /// The memory of a task in kibibytes: the first of these columns that is above zero.
+    memory: &'static [usize],
+    /// The number of tasks: the first of these columns that is above zero.
+    tasks: &'static [usize],
+    time: TaskTime,
+    /// A microsecond in the units of all times.
+    micros: f64,
+    fact: Option<&'static str>,
 }
+
+/// The columns that tell how long tasks took.
+enum TaskTime {
+    /// A line is a whole job: when it was submitted, and how long its tasks took.
+    Took { submit: usize, time: usize },
+    /// A line is a task, whose name says whether it is a reduce. It ran if its word is `Terminated`.
+    Between { start: usize, end: usize, name: Option<usize> },
+    /// A line is an event of a task, by its word.
+    Event { at: usize, task: usize },
+}
+
+const NUMBERS: [usize; 18] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+const STATUS: &[&str] = &["Ready", "Waiting", "Running", "Terminated", "Failed", "Cancelled"];
+const EVENTS: &[&str] = &["0", "1", "2", "3", "4", "5", "6", "7", "8"];
+const OF_ALIBABA: &str = "a job is submitted when its first task starts, and has no order of tasks but maps \
+    before reduces";
+
+/// The tasks of batch jobs of 2018: task, instances, job, type, status, start, end, plan.
+const ALIBABA: BatchFormat = BatchFormat {
+    name: "Alibaba's batch tasks",
+    known_by: "Alibaba's `batch_task.csv`",
+    separator: Some(','),
+    width: 9,
+    numbers: &[],
+    word: Some((4, STATUS)),
+    job: (2, ""),
+    user: None,
+    pool: None,
+    memory: &[],
+    tasks: &[1],
+    time: TaskTime::Between { start: 5, end: 6, name: Some(0) },
+    micros: 1e6,
+    fact: Some(OF_ALIBABA),
+};
+
+/// The formats of such traces.
+pub(in crate::workload) static FORMATS: [BatchFormat; 4] = [
+    BatchFormat {
+        name: "the Standard Workload Format",
+        known_by: "the Standard Workload Format (18 numbers)",
+        separator: None,
+        width: NUMBERS.len(),
+        numbers: &NUMBERS,
+        word: None,
+        job: (0, "job"),
+        user: Some((11, "user")),
+        pool: Some((14, "queue")),
+        memory: &[6, 9],
+        tasks: &[4, 7],
+        time: TaskTime::Took { submit: 1, time: 3 },
+        micros: 1e6,
+        fact: Some("a processor of a job is a map here: the maps of a job need not run at once"),
+    },
+    // Time, missing, job, task, machine, event, user, class, priority, processors, memory, disk, …
+    BatchFormat {
+        name: "Google's events of tasks",
+        known_by: "Google's `task_events` of 2011",
+        separator: Some(','),
+        width: 13,
+        numbers: &[0, 2],
+        word: Some((5, EVENTS)),
+        job: (2, "job"),
+        user: Some((6, "")),
+        pool: None,
+        memory: &[],
+        tasks: &[],
+        time: TaskTime::Event { at: 0, task: 3 },
+        micros: 1.0,
+        fact: None,
+    },
+    // Create, modify, job, task, instances, status, plan.
+    BatchFormat {
+        name: "Alibaba's batch tasks of 2017",
+        known_by: "",
+        width: 8,
+        word: Some((5, STATUS)),
+        tasks: &[4],
+        time: TaskTime::Between { start: 0, end: 1, name: None },
+        ..ALIBABA
+    },
+    ALIBABA,
+];
 
 impl Format for BatchFormat {
     fn name(&self) -> &'static str {
@@ -56,17 +141,70 @@ impl Format for BatchFormat {
         self.known_by
     }
 
-    fn has_attribute(&self, name: &str) -> bool {
-        self.attributes.contains(&name)
-    }
-
     fn has_line(&self, line: &[u8]) -> bool {
-        (self.has_line)(&String::from_utf8_lossy(line))
+        let line = String::from_utf8_lossy(line);
+        // The archive's traces begin with comments.
+        self.separator.is_none() && line.starts_with(';') || self.check(&self.cells(&line)).is_ok()
     }
 
     fn contents(&self) -> FormatContents {
-        FormatContents::List { read: self.read, write: |jobs, to| write_table(jobs, to) }
+        FormatContents::List { read, write: |jobs, to| write_table(jobs, to) }
     }
+}
+
+impl BatchFormat {
+    fn cells<'l>(&self, line: &'l str) -> Vec<&'l str> {
+        match self.separator {
+            Some(separator) => line.split(separator).map(str::trim).collect(),
+            None => line.split_ascii_whitespace().collect(),
+        }
+    }
+
+    /// Returns what is wrong with the cells of a line.
+    fn check(&self, cells: &[&str]) -> Result<(), String> {
+        let width = self.width;
+        if cells.len() != width {
+            return Err(format!("{} columns, expected {width}", cells.len()));
+        }
+        if let Some((column, words)) = self.word
+            && !words.contains(&cells[column])
+        {
+            let column = column + 1;
+            return Err(format!("column {column} is none of {}", words.join(", ")));
+        }
+        if cells[self.job.0].is_empty() {
+            return Err("no job".to_owned());
+        }
+        self.numbers.iter().try_for_each(|column| match cells[*column] {
+            "" => Err(format!("column {} is empty", column + 1)),
+            _ => number(cells, *column).map(drop),
+        })
+    }
+}
+
+/// Returns the number in a column; `None` if it is unknown.
+fn number(cells: &[&str], column: usize) -> Result<Option<f64>, String> {
+    let cell = cells[column];
+    if cell.is_empty() {
+        return Ok(None);
+    }
+    // Chosen: a float is exact up to this.
+    const MOST: f64 = 1e15;
+    let number = cell.parse::<f64>().ok().filter(|number| number.abs() <= MOST);
+    let number = number.ok_or_else(|| {
+        format!("column {}, `{}`, is not a number up to 10^15", column + 1, clip(cell))
+    })?;
+    Ok(Some(number).filter(|number| 0.0 <= *number))
+}
+
+/// Returns the first number above zero in these columns.
+fn above_zero(cells: &[&str], columns: &[usize]) -> Result<Option<f64>, String> {
+    for column in columns {
+        if let Some(found) = number(cells, *column)?.filter(|number| 0.0 < *number) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// A line of such a trace, whatever its columns are.
@@ -103,6 +241,9 @@ struct TaskedJob {
 /// The jobs of a trace, by their ids, in the order of their first lines.
 type TaskedJobs = IndexMap<String, TaskedJob>;
 
+/// When each task that still runs was scheduled, by its job and its number.
+type RunningTasks = FxHashMap<(String, String), u64>;
+
 /// The most tasks of a trace that are kept.
 // Chosen: a scenario has no more tasks either.
 const MOST_TASKS: usize = 100_000_000;
@@ -118,6 +259,32 @@ impl TaskedJob {
             maps: Vec::new(),
             reduces: Vec::new(),
         }
+    }
+
+    /// Follows a task from its schedule to its end, by Google's number of an event.
+    fn follow(
+        &mut self,
+        running: &mut RunningTasks,
+        task: (String, String),
+        event: &str,
+        at: u64,
+    ) -> Result<(), String> {
+        match event {
+            "0" => self.submit = self.submit.min(at),
+            "1" => _ = running.insert(task, at),
+            "4" => {
+                if let Some(since) = running.remove(&task) {
+                    let took = at.checked_sub(since);
+                    let since = SimSpan::from_micros(since);
+                    let took = took.ok_or_else(|| format!("it ends before {since}, its start"))?;
+                    add(&mut self.maps, 1, took)?;
+                }
+            }
+            // The task is evicted, fails, is killed or lost: it may be scheduled again.
+            "2" | "3" | "5" | "6" => _ = running.remove(&task),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Returns the fields of the job in a list.
@@ -152,21 +319,129 @@ impl TaskedJob {
     }
 }
 
-/// Reads a trace of batch jobs. `read_line` reads a line into the jobs; its error says what is wrong
-/// with the line.
+/// The jobs of a trace that is being read.
+struct BatchReader {
+    columns: &'static BatchFormat,
+    jobs: TaskedJobs,
+    running: RunningTasks,
+    /// The names of users and pools.
+    names: FxHashSet<Arc<str>>,
+}
+
+/// The time of events after the end of the trace.
+const AFTER_THE_END: &str = "9223372036854775807";
+
+impl BatchReader {
+    fn read_line(&mut self, line: &str, place: TextPlace) -> Result<(), String> {
+        let columns = self.columns;
+        if line.is_empty() || line.starts_with(';') {
+            return Ok(());
+        }
+        let cells = columns.cells(line);
+        if let TaskTime::Event { at, .. } = columns.time
+            && cells.get(at) == Some(&AFTER_THE_END)
+        {
+            return Ok(());
+        }
+        columns.check(&cells)?;
+        let micros = |column: usize| {
+            let time = number(&cells, column)?;
+            Ok::<_, String>(time.map(|time| (time * columns.micros).round() as u64))
+        };
+        let id = cells[columns.job.0];
+        let name = format!("{}{id}", columns.job.1);
+        let begun = match columns.time {
+            TaskTime::Took { submit, .. } => micros(submit)?
+                .ok_or_else(|| format!("column {}, the submission, is unknown", submit + 1))?,
+            TaskTime::Between { start, end, .. } => {
+                // Empty cells are unknown, as for a task that never started.
+                let known = [start, end].into_iter().chain(columns.tasks.iter().copied());
+                if known.into_iter().any(|column| cells[column].is_empty()) {
+                    return Ok(());
+                }
+                micros(start)?.ok_or("the start is below zero")?
+            }
+            TaskTime::Event { at, .. } => micros(at)?.ok_or("the time is below zero")?,
+        };
+        let [user, pool] = [columns.user, columns.pool].map(|text| self.text(&cells, text));
+        if matches!(columns.time, TaskTime::Took { .. }) && self.jobs.contains_key(&name) {
+            return Err(format!("another job {id} before"));
+        }
+        let memory = above_zero(&cells, columns.memory)?;
+        let count = above_zero(&cells, columns.tasks)?;
+        let job = self.jobs.entry(name).or_insert_with(|| TaskedJob::new(place, begun));
+        job.user = job.user.take().or(user);
+        job.pool = job.pool.take().or(pool);
+        job.memory = memory.map(|kib| Bytes::new((kib * 1_024.0).min(1e15) as u64));
+        let word = columns.word.map_or("", |(column, _)| cells[column]);
+        match columns.time {
+            TaskTime::Took { time, .. } => match (count, micros(time)?) {
+                (Some(count), Some(took)) => add(&mut job.maps, count as u64, took),
+                _ => Ok(()),
+            },
+            TaskTime::Between { end, name, .. } => {
+                job.submit = job.submit.min(begun);
+                let is_reduce = name.is_some_and(|name| cells[name].starts_with(['R', 'J']));
+                let tasks = if is_reduce { &mut job.reduces } else { &mut job.maps };
+                let took = between(begun, micros(end)?.unwrap_or(0))?;
+                match took.filter(|_| word == "Terminated") {
+                    Some(took) => add(tasks, count.unwrap_or(0.0) as u64, took),
+                    None => Ok(()),
+                }
+            }
+            TaskTime::Event { task, .. } => {
+                let task = (id.to_owned(), cells[task].to_owned());
+                job.follow(&mut self.running, task, word, begun)
+            }
+        }
+    }
+
+    /// Returns the text in a column with its prefix; a million jobs have few of them.
+    fn text(&mut self, cells: &[&str], of: Option<(usize, &str)>) -> Option<Arc<str>> {
+        let (column, prefix) = of?;
+        let cell = cells[column];
+        if cell.is_empty() || cell.starts_with('-') {
+            return None;
+        }
+        let text = format!("{prefix}{cell}");
+        if let Some(known) = self.names.get(text.as_str()) {
+            return Some(known.clone());
+        }
+        let new: Arc<str> = text.into();
+        self.names.insert(new.clone());
+        Some(new)
+    }
+}
+
+/// Returns how long a task took; `None` for one that has not ended, whose end is 0.
+fn between(start: u64, end: u64) -> Result<Option<u64>, String> {
+    if 0 < end && end < start {
+        let [start, end] = [start, end].map(SimSpan::from_micros);
+        return Err(format!("it ends at {end}, before its start at {start}"));
+    }
+    Ok(end.checked_sub(start))
+}
+
+/// Reads a trace of batch jobs.
 fn read(
     format: &'static dyn Format,
     path: &Path,
     block: Bytes,
     strictness: Strictness,
     see: &mut SeeJob<'_>,
-    mut read_line: impl FnMut(&str, TextPlace, &mut TaskedJobs) -> Result<(), String>,
 ) -> Result<Trace, TraceError> {
+    let columns = FORMATS.iter().find(|columns| columns.name == format.name());
+    let columns = columns.expect("only these formats are read here");
     let mut lines = Records::<BatchLine>::open(path, strictness)?;
-    let mut jobs = TaskedJobs::new();
+    let mut reader = BatchReader {
+        columns,
+        jobs: TaskedJobs::new(),
+        running: FxHashMap::default(),
+        names: FxHashSet::default(),
+    };
     let mut broken = FirstFew::default();
     while let Some(BatchLine(line)) = lines.next().transpose()? {
-        if let Err(what) = read_line(line.trim(), lines.place(), &mut jobs) {
+        if let Err(what) = reader.read_line(line.trim(), lines.place()) {
             let error = lines.unusable(None, what);
             if strictness == Strictness::Strict {
                 return Err(error);
@@ -174,6 +449,7 @@ fn read(
             broken.add(error);
         }
     }
+    let mut jobs = reader.jobs;
     for job in jobs.values_mut() {
         // A job of reduces alone is one of maps alone, for Hadoop.
         if job.maps.is_empty() {
@@ -198,16 +474,12 @@ fn read(
         }
     }
     let mut trace = reader.end(lines)?;
+    trace.facts.extend(columns.fact.map(str::to_owned));
     trace.skipped.append(broken);
     if 0 < empty {
         trace.notes.push(format!("left out {}: no task ran to its end", counted(empty, "job")));
     }
     Ok(trace)
-}
-
-/// Returns the error for a file that belongs to a trace, but does not hold its tasks.
-fn elsewhere(path: &Path, what: &str, hint: &'static str) -> TraceError {
-    TraceError::Unusable { what: format!("{}: {what}", path.display()), hint: hint.into() }
 }
 
 /// Adds tasks of one length to a job, unless they are too many.
@@ -299,21 +571,6 @@ mod tests {
     }
 
     #[test]
-    fn other_files_of_such_traces_are_told_what_to_do() {
-        for (text, what) in [
-            ("0,,3418309,0,ann=,3,hash=,hash=\n", "name a file of task_events"),
-            ("{\"time\": 1, \"collection_id\": 2}\n", "make a table of its jobs"),
-            (
-                "i_1,M1,j_1,1,Terminated,10,20,m_1,1,1,50,60,0.1,0.2\n",
-                "name the batch_task.csv beside it",
-            ),
-        ] {
-            let told = read(text).unwrap_err();
-            assert!(told.contains(what), "{told}");
-        }
-    }
-
-    #[test]
     fn a_broken_line_is_told_with_its_number() {
         let job = "1 0 10 60 4 55 2048 4 120 -1 1 3 1 -1 1 1 -1 -1";
         for (line, what) in [
@@ -336,8 +593,8 @@ mod tests {
             "M1,1.0,j_1,1,Terminated,10,20,100.0,0.3\nM2,1.0,j_1,1,Terminated,10,9,100.0,0.3\n";
         let google = "10,,1,0,,1,ann=,2,0,0.1,0.1,0.1,\n9,,1,0,,4,ann=,2,0,0.1,0.1,0.1,\n";
         for (text, what) in [
-            (alibaba, "t:2: it ends at 9 s, before its start at 10 s"),
-            (google, "t:2: it ends before 10 µs, its start"),
+            (alibaba, "t:2: it ends at 9s, before its start at 10s"),
+            (google, "t:2: it ends before 10us, its start"),
         ] {
             let told = read(text).unwrap_err();
             assert!(told.starts_with(what), "{told}");
