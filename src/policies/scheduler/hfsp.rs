@@ -30,11 +30,12 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use self::options::HfspRules;
+pub(super) use self::options::VirtualSlots;
 pub use self::options::{
     Confidence, HfspOptions, HfspOrder, HfspVariant, LateOrder, SampledTasks, SparedAttempts,
     Victims, Weights,
 };
-pub(super) use self::options::{HfspRules, VirtualSlots};
 use self::phase::{Phase, SuspendedHere};
 use self::ranking::RankedPlace;
 use super::estimator::Estimates;

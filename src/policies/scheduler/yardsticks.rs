@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimator::{Estimator, SizeError};
 use super::hfsp::{
-    Hfsp, HfspOptions, HfspOrder, HfspRules, HfspVariant, LateOrder, Victims, VirtualSlots, Weights,
+    Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, Victims, VirtualSlots, Weights,
 };
 use super::naive::FewestFirst;
 use super::shared::delay::{Delay, DelaySpec};
@@ -162,9 +162,9 @@ impl<D: Discipline> Policy for BySize<D> {
     }
 
     fn new(options: YardstickOptions) -> Self {
-        let rules = options.in_order(D::ORDER).rules();
+        let mut rules = options.in_order(D::ORDER).rules();
         // Theory shares exactly. With whole slots, some jobs would have none.
-        let rules = HfspRules { virtual_slots: VirtualSlots::Parts, ..rules };
+        rules.virtual_slots = VirtualSlots::Parts;
         Self { policy: Hfsp::with(rules), discipline: PhantomData }
     }
 }
