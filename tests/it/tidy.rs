@@ -278,3 +278,42 @@ fn the_citation_has_the_version() {
         "{citation}"
     );
 }
+
+/// The crate of a source file, as `tests/lines.txt` names it: files beside the crates are the
+/// command's.
+fn crate_of(path: &str) -> &str {
+    let first = path.strip_prefix("src/").and_then(|rest| rest.split_once('/'));
+    let is_crate = |name: &str| root().join("src").join(name).join("Cargo.toml").exists();
+    first.map(|(first, _)| first).filter(|first| is_crate(first)).unwrap_or("mumakil")
+}
+
+fn is_test_file(path: &str) -> bool {
+    path.split('/').any(|part| {
+        part == "tests"
+            || part.ends_with(".rs") && ["tests", "testing"].iter().any(|of| part.starts_with(of))
+    })
+}
+
+/// A budget that is raised needs a reason, and one that is not needed is lowered.
+#[test]
+fn each_crate_keeps_to_its_budget_of_lines() {
+    let mut lines = std::collections::BTreeMap::new();
+    for source in sources("src") {
+        if source.path.ends_with(".rs") && !is_test_file(&source.path) {
+            *lines.entry(crate_of(&source.path).to_owned()).or_insert(0) +=
+                source.production().lines().count();
+        }
+    }
+    let text = fs::read_to_string(root().join("tests/lines.txt")).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, budget) = line.split_once(' ').expect("a crate and its budget");
+        let budget: usize = budget.trim().parse().expect("a number of lines");
+        let has = lines.remove(name).unwrap_or(0);
+        assert!(
+            budget * 49 / 50 <= has && has <= budget,
+            "`{name}` has {has} lines, and {budget} in tests/lines.txt: take lines away, or write \
+             the number there and its reason into the commit",
+        );
+    }
+    assert!(lines.is_empty(), "crates without a budget in tests/lines.txt: {lines:?}");
+}
