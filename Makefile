@@ -72,7 +72,7 @@ doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps
 
 transcripts: ## Write what the commands in tests/cmd, README and guide print now; read the difference
-	MUMAKIL_UPDATE=1 $(CARGO) test --lib the_shapes_that_are_kept
+	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- the_shapes_that_are_kept
 	MUMAKIL_UPDATE=1 TRYCMD=overwrite INSTA_UPDATE=always $(CARGO) test --test it
 	git diff --stat
 

@@ -15,7 +15,7 @@ use mumakil::cluster::{DiskId, Resources, SharedResources, Topology, TrackerId};
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::random::{Purpose, stream};
 use mumakil::runtime::Transport;
-use mumakil::scenario::{self, Registry, Scenario};
+use mumakil::scenario::{self, Scenario};
 use rand::RngExt;
 
 fn parse(yaml: &str) -> Scenario {
@@ -23,7 +23,7 @@ fn parse(yaml: &str) -> Scenario {
 }
 
 fn parse_with(yaml: &str, sets: &[String]) -> Scenario {
-    scenario::parse("bench.yaml", yaml, sets, &Registry::builtin())
+    scenario::parse("bench.yaml", yaml, sets, &mumakil::registry())
         .unwrap_or_else(|error| panic!("{error}"))
         .scenario
 }
@@ -56,7 +56,7 @@ fn fastest(
     folder: Option<&Path>,
     transport: Transport,
 ) -> (f64, Emulated) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let run = || {
         if let Some(folder) = folder {
             std::fs::remove_dir_all(folder).ok();

@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::ProgramPermit;
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 const ENDLESS: &str = "
 name: endless
@@ -60,7 +60,7 @@ struct Took {
 fn run(yaml: &str, scheduler: &str) -> Took {
     let once = || {
         let heard = Arc::new(Mutex::new(None));
-        let mut registry = Registry::builtin();
+        let mut registry = mumakil::registry();
         registry.permit_programs(ProgramPermit::Trusted);
         let voice = heard.clone();
         registry.set_voice(Arc::new(move |line: &str| {

@@ -26,7 +26,7 @@ use std::time::Duration;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::output::peak_memory;
 use mumakil::runtime::Transport;
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The argument with which the bench calls itself, to measure the peak of memory of one row.
@@ -76,7 +76,7 @@ fn taken() -> Duration {
 
 /// Runs a scenario; returns the processor time that it took, and its result.
 fn run(yaml: &str, transport: Transport) -> (Duration, Emulated) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("bench.yaml", yaml, &[], &registry);
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
     let options = Options { transport, ..Options::default() };
@@ -137,7 +137,7 @@ fn by_jobs() {
     print!("{:<14}", "policy");
     JOBS.iter().for_each(|count| print!(" {:>11} jobs", grouped((*count).into())));
     println!();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let policies = registry.names().filter(|name| *name != "external").map(|name| (name, name));
     for (name, policy) in policies.chain([("capacity, user", ONE_USER)]) {
         print!("{name:<14}");

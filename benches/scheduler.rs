@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use mumakil::emulation::{Emulated, Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 /// Runs a scenario; returns the wall time in seconds, and its result.
 fn run(yaml: &str) -> (f64, Emulated) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("bench.yaml", yaml, &[], &registry);
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
     let start = Instant::now();

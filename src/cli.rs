@@ -349,7 +349,7 @@ mod tests {
         let out = room.path().join("run");
         let words = ["mumakil", "run", "quickstart", "--set", "scheduler=fragile", "--out"];
         let words = words.into_iter().map(OsString::from).chain([out.into()]);
-        let mut registry = Registry::builtin();
+        let mut registry = crate::registry();
         registry.add::<Fragile>();
         let failure = Arguments::parse_from(words).command.run(&registry).unwrap_err();
         let Failure::Run(error) = failure else { panic!("{failure:?}") };
@@ -361,7 +361,7 @@ mod tests {
     fn a_path_that_looks_like_an_option_is_suggested_as_a_path() {
         let arguments = ["mumakil", "study", "-x.yaml"].map(OsString::from);
         let mut error =
-            command(&Registry::builtin()).try_get_matches_from(arguments.clone()).unwrap_err();
+            command(&crate::registry()).try_get_matches_from(arguments.clone()).unwrap_err();
         suggest_path(&mut error, &arguments);
         let said = error.to_string();
         assert!(
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        command(&Registry::builtin()).debug_assert();
+        command(&crate::registry()).debug_assert();
     }
 
     /// A format of traces: a list of names, one a line.
@@ -402,8 +402,8 @@ mod tests {
         std::fs::write(&jobs, "name,maps\na,1\nb,2\n").unwrap();
         let words = ["mumakil", "trace", "convert", "--to", "names", "-o"].map(OsString::from);
         let words = || words.iter().cloned().chain([names.clone().into(), jobs.clone().into()]);
-        assert!(command(&Registry::builtin()).try_get_matches_from(words()).is_err());
-        let mut registry = Registry::builtin();
+        assert!(command(&crate::registry()).try_get_matches_from(words()).is_err());
+        let mut registry = crate::registry();
         registry.add_format(&Names);
         let matches = command(&registry).try_get_matches_from(words()).unwrap();
         Arguments::from_arg_matches(&matches).unwrap().command.run(&registry).unwrap();

@@ -9,12 +9,12 @@
 //! # A run in ten lines
 //! ```
 //! use mumakil::emulation::{Options, emulate};
-//! use mumakil::scenario::{self, Registry};
+//! use mumakil::scenario;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let yaml = "cluster: {nodes: 10}
 //! workload: {jobs: [{name: count, maps: 60, reduces: 4, map_time: 20s, reduce_time: 10s}]}";
-//! let registry = Registry::builtin();
+//! let registry = mumakil::registry();
 //! let scenario = scenario::parse("example", yaml, &[], &registry)?.scenario;
 //! let run = emulate(&scenario, &registry, Options::default())?;
 //! assert_eq!(run.summary.jobs_succeeded, 1);
@@ -77,17 +77,18 @@
 //! | [`files`] | the names of a run's files |
 //! | [`disk`] | all operations that change the disk |
 //! | [`shell`] | words of a command that is shown, quoted for a shell |
+//! | [`yaml`] | files that users write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | files of records: read exactly, with the place of every mistake |
 //! | [`cluster`] | the hardware: nodes, racks, disks, links, and the blocks of HDFS |
 //! | [`mapred`] | the protocol and its cores without I/O, such as JobTracker and TaskTracker |
 //! | [`tables`] | the rows of a run's tables: each column described once |
 //! | [`expect`] | the language of metrics and expectations |
-//! | [`yaml`] | files that users write: trees, their layers, and mistakes with their places |
 //! | [`workload`] | the jobs, and the core that submits them |
 //! | [`external`] | a policy in another process, and the lines of JSON that it exchanges |
 //! | [`scheduler`] | the policies, one file each, and the sizes of jobs that some of them estimate |
 //! | [`fault`] | the faults of a run: options, check and effects of each in one file |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies and formats |
+//! | [`traces`] | the traces of other tools and lists of jobs: their readers and formats |
 //! | [`runtime`] | the only place that uses actix: actors, clocks, links |
 //! | [`record`] | events become tables, timelines and histograms |
 //! | [`explain`] | a job's time in parts that add up, and the holders of the slots it waited for |
@@ -116,8 +117,19 @@ pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};
 pub use mumakil_study::{self as study, chaos};
+pub use mumakil_traces as traces;
 pub use mumakil_yaml as yaml;
 
 pub mod cli;
 pub mod guide;
 pub mod live;
+
+/// Returns a registry of the policies, kinds of workload and formats of traces that Mumakil brings.
+pub fn registry() -> scenario::Registry {
+    let mut registry = scenario::Registry::new();
+    registry
+        .bring_policies(scheduler::entries().iter().cloned())
+        .bring_sources(traces::sources())
+        .bring_formats(&traces::formats());
+    registry
+}

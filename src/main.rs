@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
-use mumakil::scenario::Registry;
 
 // A run allocates millions of small messages, which mimalloc serves faster than the system
 // allocator.
@@ -11,5 +10,5 @@ use mumakil::scenario::Registry;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    mumakil::cli::run(Registry::builtin())
+    mumakil::cli::run(mumakil::registry())
 }

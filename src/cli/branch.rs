@@ -197,7 +197,7 @@ mod tests {
 
     fn branch(sets: &[&str]) -> Result<Scenario, String> {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nscheduler: fair";
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let load = |sets: &[String]| parse("test.yaml", yaml, sets, &registry).unwrap().scenario;
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         branched(&load(&[]), load(&sets), SimSpan::from_secs(60)).map_err(|failure| match failure {

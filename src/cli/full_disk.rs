@@ -13,7 +13,6 @@ use super::{Arguments, command};
 use crate::disk::testing::Failing;
 use crate::files::{REPORT, RESOLVED, STUDY, SUMMARY};
 use crate::output::HIDDEN;
-use crate::scenario::Registry;
 
 const SCENARIO: &str = "
 name: small
@@ -44,7 +43,7 @@ fn room() -> TempDir {
 
 /// Executes a command line; a word that begins with `@` is a path in the folder.
 fn call(room: &Path, words: &str) -> Result<(), Failure> {
-    let registry = Registry::builtin();
+    let registry = crate::registry();
     let word = |word: &str| match word.strip_prefix('@') {
         Some(name) => room.join(name).into_os_string(),
         None => OsString::from(word),

@@ -31,9 +31,9 @@ use crate::scenario::{Draft, Registry};
 use crate::statistics::mean;
 use crate::tables::{JobRow, RunJobs};
 use crate::trace::Strictness;
+use crate::traces::rumen::{LogReading, LoggedCluster};
 use crate::units::tell::{counted, span};
 use crate::units::{Fraction, SimSpan};
-use crate::workload::rumen::{LogReading, LoggedCluster};
 use crate::yaml::Path as Address;
 
 /// The files and folders of a prediction.

@@ -284,7 +284,7 @@ mod tests {
 
     /// Returns the printed text, or the error message.
     fn shown(name: &str, kinds: &[NameKind]) -> String {
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let names =
             AllNames { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
         match names.one(name, kinds) {
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn everything_that_is_listed_can_be_shown() {
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let starters = STARTERS.iter().map(|starter| (Scenario, starter.name));
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));

@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn every_starter_is_named_after_its_file_and_opens_with_its_question() {
         for starter in STARTERS.iter().filter(|starter| !starter.is_study()) {
-            let registry = Registry::builtin();
+            let registry = crate::registry();
             let (_, loaded) = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
             assert_eq!(loaded.scenario.name.as_str(), starter.name);
             assert!(starter.question().ends_with('?'), "{}", starter.question());
@@ -176,7 +176,7 @@ mod tests {
         assert!(study.ends_with("run it with `mumakil run quickstart`"), "{study}");
         assert!(open_study("quickstart".as_ref(), &["sweep.seeds=2".to_owned()]).is_ok());
         let starter = STARTERS.iter().find(|starter| starter.is_study()).unwrap().name;
-        let one = load(starter.as_ref(), Overrides::default(), &Registry::builtin()).unwrap_err();
+        let one = load(starter.as_ref(), Overrides::default(), &crate::registry()).unwrap_err();
         assert!(words(one).ends_with(&format!("run it with `mumakil study {starter}`")));
     }
 
@@ -187,7 +187,7 @@ mod tests {
             seed: Some(7),
             clock: Some(ClockSpec::Virtual),
         };
-        let (_, loaded) = load("quickstart".as_ref(), overrides, &Registry::builtin()).unwrap();
+        let (_, loaded) = load("quickstart".as_ref(), overrides, &crate::registry()).unwrap();
         assert_eq!((loaded.scenario.seed, loaded.scenario.clock), (7, ClockSpec::Virtual));
     }
 }

@@ -38,8 +38,8 @@ use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
 use crate::MODEL;
-use crate::external::is_busy;
 use crate::files::{REPORT, SUMMARY};
+use crate::mapred::PolicyFailed;
 use crate::mapred::PolicyProgram;
 use crate::output::OutputError;
 use crate::runtime::Transport;
@@ -518,7 +518,7 @@ impl<'r> StudySession<'r> {
             self.failed.retain(|failed| failed != id);
             self.work(plan, [Ok(NextRun::Run(run))].into_iter(), 1)?;
             let why = failed::read(&self.store)?.remove(id);
-            if why.is_some_and(|why| !is_busy(&why)) {
+            if why.is_some_and(|why| !PolicyFailed::is_busy(&why)) {
                 judged.push(cell);
             }
         }

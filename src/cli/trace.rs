@@ -18,11 +18,11 @@ use super::failure::Failure;
 use super::progress::JobCount;
 use super::{file, terminal};
 use crate::trace::{Records, Strictness, TraceError};
+use crate::traces::list::{MappedColumn, read_mapped_table};
 use crate::units::Bytes;
 use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::format::{Format, SeeJob, Trace};
-use crate::workload::list::MappedColumn;
 
 mod cluster;
 mod convert;
@@ -116,7 +116,7 @@ impl TraceInput {
             Trace::pass(format, file, block, how, see)?
         } else {
             let rows = Records::open(file, how)?;
-            Trace::of_mapped_table(format, rows, columns, file, block, how, see)?
+            read_mapped_table(format, rows, columns, file, block, how, see)?
         };
         // The count must be gone before a warning is written.
         drop(count);

@@ -100,10 +100,11 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
-    Complaint, ExternalWork, KnownJob, Launched, Offer, Orders, Policy, PolicyBench,
-    PolicyDialogue, PolicyFailed, PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence,
-    PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook,
-    RunPermit, Scheduler, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
+    Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, Orders, Policy,
+    PolicyBench, PolicyDialogue, PolicyEntry, PolicyFailed, PolicyGroups, PolicyOptions,
+    PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption,
+    ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook, RunPermit, Scheduler,
+    SchedulerChoice, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

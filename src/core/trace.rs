@@ -3,8 +3,8 @@
 //!
 //! [`Records`] opens a file of any format, plain or gzipped, and gives one [`Record`] after the
 //! other. [`Opening`] shows the first record of a file, which reveals the format. This module does
-//! not know the meaning of the records: each trace format has a folder in `workload` of
-//! `mumakil-scenario`.
+//! not know the meaning of the records: each trace format has a folder in
+//! `mumakil-traces`.
 //!
 //! ```text
 //! file ─► text, unpacked ─► a line, object or entry ─► T::parse ─┬─► record, and notes

@@ -723,7 +723,7 @@ workload:
 ";
 
     fn prepared(text: &str) -> Prepared {
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let scenario = scenario::parse("two.yaml", text, &[], &registry).unwrap().scenario;
         Prepared::new(scenario, &registry).unwrap()
     }
@@ -737,11 +737,10 @@ workload:
 
     impl Played {
         fn new(text: &str) -> Self {
-            let session =
-                Session::new(prepared(text), Vec::new(), Registry::builtin(), Speed::MOST);
+            let session = Session::new(prepared(text), Vec::new(), crate::registry(), Speed::MOST);
             let of = session.clone();
             let play = move || {
-                let registry = Registry::builtin();
+                let registry = crate::registry();
                 let mut next = Some(of.scene());
                 while let Some(scene) = next {
                     let options = Options { pace: Some(of.begin(&scene)), ..Options::default() };
@@ -816,7 +815,7 @@ workload:
 
     /// A session whose runs are never executed.
     fn idle() -> Arc<Session> {
-        Session::new(prepared(TWO_JOBS), Vec::new(), Registry::builtin(), Speed::MOST)
+        Session::new(prepared(TWO_JOBS), Vec::new(), crate::registry(), Speed::MOST)
     }
 
     fn job_c() -> UserAction {

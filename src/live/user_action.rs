@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_is_done_is_written_a_microsecond_behind_the_pause() {
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
         let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;
         let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_page_reads_no_file_and_starts_no_program_but_the_scenarios() {
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mine.py"), "").unwrap();
         let yaml = ONE_JOB.replace("{cluster", "{later: [{at: 1h, scheduler: MINE}], cluster");

@@ -17,8 +17,6 @@ pub mod template;
 mod words;
 
 pub use groups::end_all;
-pub use load::machine_is_busy;
-pub use options::{ExternalOptions, find, title};
+pub use options::{ExternalOptions, find};
 pub use policy::External;
-pub use process::{BUSY, is_busy, is_limit, without_dialogue};
 pub use sandbox::SandboxOptions;

@@ -2,7 +2,8 @@
 //! process.
 //!
 //! A policy sees what the JobTracker of `mumakil-core` shows it and decides which job gets a slot.
-//! It does not know scenarios: the registry in `mumakil-scenario` finds a policy by its name.
+//! It does not know scenarios. [`scheduler::entries`] lists the policies for the registry of
+//! `mumakil-scenario`, which finds a policy by its name.
 
 pub mod external;
 pub mod scheduler;

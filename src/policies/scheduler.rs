@@ -14,7 +14,6 @@
 mod alterations;
 mod aria;
 mod capacity;
-mod choice;
 mod drf;
 mod dynamic_priority;
 mod estimator;
@@ -37,7 +36,6 @@ mod yardsticks;
 
 pub use aria::{Aria, AriaOptions, DeadlineBound};
 pub use capacity::{Capacity, CapacityOptions, JavaMaps, Queue, QueueBy, Queues, Rules};
-pub use choice::SchedulerChoice;
 pub use drf::{Drf, DrfOptions, WeightedPool};
 pub use dynamic_priority::{DynamicPriority, DynamicPriorityOptions, PoolBudget};
 pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};
@@ -64,33 +62,37 @@ pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };
 
-use mumakil_core::mapred::Policy;
+use std::sync::LazyLock;
 
-/// A generic function that is called once for the type of each policy.
-pub trait PolicyVisitor {
-    /// Visits one policy.
-    fn visit<P: Policy>(&mut self);
-}
+use crate::external::External;
+use mumakil_core::mapred::PolicyEntry;
 
-/// Calls the visitor for each policy that Mumakil brings, in the order in which users see them.
-pub fn visit_policies(visitor: &mut impl PolicyVisitor) {
-    visitor.visit::<Fifo>();
-    visitor.visit::<NaiveFair>();
-    visitor.visit::<FairSkip>();
-    visitor.visit::<Fair>();
-    visitor.visit::<FairDeficit>();
-    visitor.visit::<ModifiedFair>();
-    visitor.visit::<Capacity>();
-    visitor.visit::<Drf>();
-    visitor.visit::<DynamicPriority>();
-    visitor.visit::<Offers>();
-    visitor.visit::<Quincy>();
-    visitor.visit::<Hfsp>();
-    visitor.visit::<ByRank>();
-    visitor.visit::<Las>();
-    visitor.visit::<Edf>();
-    visitor.visit::<Aria>();
-    visitor.visit::<Ps>();
-    visitor.visit::<Fsp>();
-    visitor.visit::<Srpt>();
+/// Returns the policies that Mumakil brings, in the order in which users see them. The last is
+/// `external`, whose behaviour depends on a program of the user.
+pub fn entries() -> &'static [PolicyEntry] {
+    static ENTRIES: LazyLock<[PolicyEntry; 20]> = LazyLock::new(|| {
+        [
+            PolicyEntry::of::<Fifo>(),
+            PolicyEntry::of::<NaiveFair>(),
+            PolicyEntry::of::<FairSkip>(),
+            PolicyEntry::of::<Fair>(),
+            PolicyEntry::of::<FairDeficit>(),
+            PolicyEntry::of::<ModifiedFair>(),
+            PolicyEntry::of::<Capacity>(),
+            PolicyEntry::of::<Drf>(),
+            PolicyEntry::of::<DynamicPriority>(),
+            PolicyEntry::of::<Offers>(),
+            PolicyEntry::of::<Quincy>(),
+            PolicyEntry::of::<Hfsp>(),
+            PolicyEntry::of::<ByRank>(),
+            PolicyEntry::of::<Las>(),
+            PolicyEntry::of::<Edf>(),
+            PolicyEntry::of::<Aria>(),
+            PolicyEntry::of::<Ps>(),
+            PolicyEntry::of::<Fsp>(),
+            PolicyEntry::of::<Srpt>(),
+            PolicyEntry::of::<External>(),
+        ]
+    });
+    &*ENTRIES
 }

@@ -534,7 +534,7 @@ hadoop: {heartbeat: 3s}
 cluster: {nodes: 2}
 workload: {jobs: [{name: a, maps: 1}]}
 ";
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("test.yaml", text, &[], &registry).unwrap().scenario;
         let topology = Topology::new(&scenario.cluster);
         let mut lag = Histogram::<u64>::new(3).unwrap();
@@ -556,7 +556,7 @@ workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}
 faults: [{at: 1s, stop: node-9}, {at: 1h, stop: node-2}]
 later: [{at: 2h, scheduler: fair}]
 ";
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let told = |set: &str| {
             let set = [set.to_owned()];
             let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;
@@ -572,7 +572,7 @@ later: [{at: 2h, scheduler: fair}]
     #[test]
     fn a_warm_up_is_blamed_only_where_jobs_were_submitted() {
         let text = "workload: {jobs: [{name: a, submit: 10s, maps: 1, map_time: 1s}]}";
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let told = |set: &str| {
             let set = [set.to_owned()];
             let scenario = scenario::parse("test.yaml", text, &set, &registry).unwrap().scenario;

@@ -14,6 +14,8 @@ pub mod emulation;
 mod model;
 pub mod output;
 pub mod record;
+#[cfg(test)]
+mod testing;
 pub mod verify;
 
 pub use model::MODEL;

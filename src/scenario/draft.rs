@@ -2,7 +2,6 @@
 
 mod set_argument;
 
-use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
@@ -11,14 +10,14 @@ use serde_yaml::{Mapping, Value};
 use super::check::{self, Warning};
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
-use super::later::{LaterChange, PolicyStep};
+use super::later::{ALLOCATIONS, LaterChange, PolicyStep};
 use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
-use super::registry::{CompletedOptions, Registry};
+use super::registry::{CheckedChoice, Registry};
 use super::shape::shape;
 use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
-use mumakil_policies::scheduler::SchedulerChoice;
+use mumakil_core::mapred::{PolicyGroups, PolicyOptions, SchedulerChoice};
 use mumakil_yaml::{
     ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
     PointAt, YamlProblem, is_nothing, lay, read,
@@ -258,12 +257,12 @@ impl Draft {
             let mut complete = |choice: &SchedulerChoice, at: Path| match registry
                 .complete(choice, &scenario.site())
             {
-                Ok(CompletedOptions { options, doubts, programs: found, .. }) => {
-                    warnings.extend(doubts.into_iter().map(Warning::Doubt));
+                Ok(CheckedChoice { choice, programs: found, .. }) => {
+                    warnings.extend(choice.doubts().iter().cloned().map(Warning::Doubt));
                     programs.extend(
                         found.into_iter().map(|(path, program)| (at.join(&path.0), program)),
                     );
-                    Some(SchedulerChoice { options, ..choice.clone() })
+                    Some(choice)
                 }
                 Err(mistakes) => {
                     problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)));
@@ -303,7 +302,10 @@ impl Draft {
             // The facts, in the order of `FACTS`.
             let facts = [
                 scenario.faults.iter().any(Fault::disturbs_messages),
-                scenario.policies().any(|choice| registry.heeds_bytes(choice)),
+                // A policy with mistakes may be one that does.
+                scenario.policies().any(|choice| {
+                    choice.options().is_none_or(|options| options.facts().heeds_bytes)
+                }),
             ];
             let is_fact = |words: &str| FACTS.iter().zip(facts).any(|it| it == (&words, true));
             for setting in &conditional {
@@ -441,30 +443,31 @@ fn complete_allocations(
     for PolicyStep { place, takes_over, choice, .. } in
         LaterChange::course(&scenario.later, &scenario.scheduler)
     {
-        let was = std::mem::replace(&mut before, choice.clone());
         if takes_over {
+            before = choice;
             continue;
         }
+        // A policy with mistakes has other problems.
+        let Some(was) = before.options().map(PolicyOptions::facts) else { continue };
         let at = Path::of(&format!("later[{place}].allocations"));
-        if !registry.has_allocations(&choice) {
+        let Some(was) = was.groups else {
             let message = format!("`{}` has no pools or queues to read again", choice.name);
             problems.push(YamlProblem::key(at, message));
             continue;
-        }
-        let options = Path::of("scheduler").key(&choice.name).key("allocations");
+        };
+        let options = Path::of("scheduler").key(&choice.name).key(ALLOCATIONS);
         match registry.complete(&choice, &scenario.site()) {
-            Ok(CompletedOptions { options, doubts, .. }) => {
+            Ok(CheckedChoice { choice, .. }) => {
                 let said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-                let new = doubts.into_iter().filter(|doubt| !said.contains(doubt));
-                warnings.extend(new.map(Warning::Doubt));
-                let allocations = options.get("allocations").cloned().unwrap_or_default();
-                let there = was.options.get("allocations").cloned().unwrap_or_default();
-                if let Some(message) = moved_groups(&there, &allocations) {
+                let new = choice.doubts().iter().filter(|doubt| !said.contains(doubt));
+                warnings.extend(new.cloned().map(Warning::Doubt));
+                let now = choice.options().and_then(|options| options.facts().groups);
+                if let Some(message) = moved_groups(&was, &now.unwrap_or_default()) {
                     let problem = YamlProblem::value(at, message);
                     problems.push(problem.hint("change values only: weights, shares and limits"));
                 }
-                scenario.later[place].allocations = Some(allocations);
-                before = SchedulerChoice { options, ..choice };
+                scenario.later[place].read_again(choice.clone());
+                before = choice;
             }
             Err(mistakes) => problems.extend(mistakes.into_iter().map(|mistake| {
                 let inside = mistake.path.0.strip_prefix(&options.0[..]).unwrap_or_default();
@@ -477,38 +480,21 @@ fn complete_allocations(
 
 /// Returns what is wrong if pools or queues have other places in their tree than before: jobs that
 /// run stay where they are.
-fn moved_groups(was: &Value, now: &Value) -> Option<String> {
-    fn note<'v>(
-        groups: &'v Value,
-        key: &str,
-        around: &'v str,
-        places: &mut BTreeMap<&'v str, &'v str>,
-    ) {
-        for (name, group) in groups.get(key).and_then(Value::as_mapping).into_iter().flatten() {
-            let Some(name) = name.as_str() else { continue };
-            places.insert(name, around);
-            note(group, key, name, places);
-        }
+fn moved_groups(was: &PolicyGroups, now: &PolicyGroups) -> Option<String> {
+    let moved = was
+        .around
+        .iter()
+        .find(|(name, around)| now.around.get(*name).is_some_and(|other| other != *around));
+    if let Some((name, _)) = moved {
+        return Some(format!("`{name}` cannot move into or out of another while jobs run"));
     }
-    let places = |groups, key| {
-        let mut places = BTreeMap::new();
-        note(groups, key, "", &mut places);
-        places
+    let alone = |one: &PolicyGroups, other: &PolicyGroups| {
+        one.around.keys().find(|name| !other.around.contains_key(*name)).cloned()
     };
-    let (pools, queues) =
-        ([was, now].map(|it| places(it, "pools")), [was, now].map(|it| places(it, "queues")));
-    let moved = [&pools, &queues].into_iter().find_map(|[was, now]| {
-        was.iter().find(|(name, around)| now.get(*name).is_some_and(|other| other != *around))
-    });
-    let alone = |one: usize, other: usize| {
-        queues[one].keys().find(|name| !queues[other].contains_key(*name))
-    };
-    match (moved, alone(0, 1), alone(1, 0)) {
-        (Some((name, _)), ..) => {
-            Some(format!("`{name}` cannot move into or out of another while jobs run"))
-        }
-        (_, Some(name), _) => Some(format!("the queue `{name}` cannot go while jobs run")),
-        (.., Some(name)) => Some(format!("the queue `{name}` cannot come while jobs run")),
+    match (alone(was, now), alone(now, was)) {
+        _ if !was.are_fixed => None,
+        (Some(name), _) => Some(format!("the queue `{name}` cannot go while jobs run")),
+        (_, Some(name)) => Some(format!("the queue `{name}` cannot come while jobs run")),
         _ => None,
     }
 }
@@ -585,6 +571,7 @@ mod tests {
 
     use mumakil_yaml::FindingSpot;
 
+    use super::super::registry::tests::registry;
     use super::*;
 
     fn laid(under: &str, over: &str) -> Draft {
@@ -775,7 +762,7 @@ mod tests {
         let over = Draft::of("over.yaml", "sweep:\n  seed: 1\n  seed: 2").unwrap();
         let mut draft = Draft::of("under.yaml", "workload: fb2009").unwrap();
         draft.lay_over(&over.without(&["sweep"]));
-        let error = draft.resolve(&Registry::builtin()).unwrap_err().to_string();
+        let error = draft.resolve(&registry()).unwrap_err().to_string();
         assert!(error.contains("the key `seed` stands twice\n  --> over.yaml:3:3"), "{error}");
     }
 

@@ -16,9 +16,8 @@ use crate::workload::arrivals::Workload;
 use crate::workload::jobs::JobEntry;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    HandEnd, JobAlteration, JobId, Mail, Priority, TaskId, TaskKind, ToJobTracker,
+    HandEnd, JobAlteration, JobId, Mail, Priority, SchedulerChoice, TaskId, TaskKind, ToJobTracker,
 };
-use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_yaml::{Path, YamlProblem};
 
 /// A change at a time in the run: exactly one of the keys besides `at`.
@@ -57,7 +56,13 @@ pub struct LaterChange {
     #[schemars(with = "Option<serde_json::Value>")]
     #[schemars(title = "pools or queues, as `allocations` in `scheduler`")]
     pub allocations: Option<Value>,
+    /// The policy with these `allocations`, once they were checked.
+    #[serde(skip)]
+    read_again: Option<SchedulerChoice>,
 }
+
+/// The option of a policy of which `allocations` is the new value.
+pub(super) const ALLOCATIONS: &str = "allocations";
 
 /// A job, and what changes about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,6 +98,12 @@ impl LaterChange {
     /// Returns the change to another policy.
     pub fn scheduler(at: SimSpan, choice: SchedulerChoice) -> Self {
         Self { at, scheduler: Some(choice), ..Self::default() }
+    }
+
+    /// Notes the policy with its new `allocations`, which were checked.
+    pub(super) fn read_again(&mut self, choice: SchedulerChoice) {
+        self.allocations = Some(choice.written().get(ALLOCATIONS).cloned().unwrap_or_default());
+        self.read_again = Some(choice);
     }
 
     /// Returns the keys of what changes; a valid entry has exactly one.
@@ -149,12 +160,14 @@ impl LaterChange {
         order.sort_by_key(|place| (list[*place].at, list[*place].allocations.is_some()));
         let mut current = first.clone();
         let step = |place: usize| {
-            let Self { at, scheduler, allocations, .. } = &list[place];
+            let Self { at, scheduler, allocations, read_again, .. } = &list[place];
             if let Some(choice) = scheduler {
                 current = choice.clone();
             }
-            if let Some(allocations) = allocations {
-                current.set("allocations", allocations.clone());
+            match (read_again, allocations) {
+                (Some(choice), _) => current = choice.clone(),
+                (None, Some(allocations)) => current.set(ALLOCATIONS, allocations.clone()),
+                (None, None) => {}
             }
             let (at, takes_over) = (*at, scheduler.is_some());
             let is_step = takes_over || allocations.is_some();

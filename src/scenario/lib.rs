@@ -14,8 +14,9 @@
 //! content of a trace or topology file.
 //!
 //! The crate builds on `mumakil-yaml`, which reads trees and reports mistakes with their positions,
-//! and on the crates whose options it gathers: `mumakil-core`, `mumakil-policies`, and
-//! `mumakil-results` for expectations.
+//! and on the crates whose options it gathers: `mumakil-core`, and `mumakil-results` for
+//! expectations. It knows no policy and no trace: the crate at the top puts their entries into the
+//! [`Registry`].
 
 mod check;
 mod classes;
@@ -41,10 +42,11 @@ pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
-pub use mumakil_policies::scheduler::SchedulerChoice;
+pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};
+pub use preset::hadoop_preset;
 pub use reference::Reference;
-pub use registry::{PolicyEntry, Registry};
+pub use registry::{CheckedChoice, Registry};
 pub use schema::{generator, schema};
-pub use shape::shape;
+pub use shape::{shape, shapes};
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};
 pub use starter::{EXERCISES, STARTERS, Starter};

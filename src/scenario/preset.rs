@@ -6,6 +6,7 @@
 use serde_yaml::{Mapping, Value};
 
 use super::shape::shape;
+use mumakil_core::mapred::{Hadoop, HadoopLine};
 use mumakil_yaml::{Path, YamlProblem, lay, tree};
 
 /// The presets of one key of a scenario.
@@ -74,6 +75,12 @@ pub(super) const WORKLOADS: Presets = Presets {
     ),
 };
 
+/// Returns the settings of a line of Hadoop.
+pub fn hadoop_preset(line: HadoopLine) -> Hadoop {
+    let preset = HADOOP.get(&line.to_string()).expect("each line has a preset");
+    serde_yaml::from_value(preset).expect("a preset has all settings")
+}
+
 impl Presets {
     /// Returns the names of the presets.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -81,7 +88,6 @@ impl Presets {
     }
 
     /// Returns the keys that presets set themselves: pairs of a preset's name and a key.
-    #[cfg(test)]
     pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
         self.files.iter().flat_map(|(name, text)| {
             let written = parse(text).as_mapping().cloned().unwrap_or_default();

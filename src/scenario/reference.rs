@@ -289,7 +289,7 @@ fn constants(schema: &Value) -> Vec<&Value> {
 #[cfg(test)]
 mod tests {
     use super::super::registry::tests::registry;
-    use super::super::{Registry, schema};
+    use super::super::schema;
     use super::*;
 
     fn reference() -> Reference {
@@ -313,45 +313,6 @@ mod tests {
         }
         assert!(text.contains("`workload.jobs[].maps`"), "{text}");
         assert!(text.contains("`quirk`: As Hadoop does"), "{text}");
-    }
-
-    #[test]
-    fn a_key_says_when_it_matters() {
-        let reference = Reference::of(&schema(&Registry::builtin()));
-        let told = |key: &str| reference.part(key).unwrap().markdown();
-        for (key, when) in [
-            ("cluster.disk.count", "It matters only with `cluster.network.model: shared`."),
-            (
-                "cluster.nodes",
-                "It matters only without `cluster.topology`, and only without \
-                 `workload.rumen.topology`, and only without `workload.sls.nodes`.",
-            ),
-            (
-                "workload.jobs.reduce_rate",
-                "It matters only with `reduces`, and only without `reduce_time`.",
-            ),
-            (
-                "scheduler.fair-deficit.allocations.pools.a.order",
-                "It matters only with the policy `fair`.",
-            ),
-        ] {
-            assert!(told(key).contains(when), "{}", told(key));
-        }
-        assert!(!told("scheduler.fair.allocations.order").contains("It matters only"));
-    }
-
-    #[test]
-    fn a_key_that_several_policies_have_alike_is_described_once() {
-        let reference = Reference::of(&schema(&Registry::builtin()));
-        let (whole, order) = (reference.markdown(), "order the jobs of a pool or queue get slots");
-        assert_eq!(whole.matches(order).count(), 1);
-        assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
-        // The keys inside `srt` are not repeated, either.
-        assert!(whole.contains("- **`scheduler.fair.srt`**: as `scheduler.fifo.srt`\n"));
-        assert!(!whole.contains("scheduler.fair.srt.running_maps"));
-        // In the part about `scheduler.fair` alone, each key is described.
-        let part = reference.part("scheduler.fair").unwrap().markdown();
-        assert!(part.contains(order) && part.contains("`scheduler.fair.srt.running_maps`"));
     }
 
     #[test]

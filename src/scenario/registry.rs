@@ -4,36 +4,29 @@
 //! checked options, hints, a JSON Schema and a place in the resolved scenario.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};
 use serde_yaml::{Mapping, Value};
 
 use super::error::ScenarioError;
-use super::shape::{kept_shape, shape, shape_of};
+use super::shape::{kept_shape, shape};
 use super::spec::Scenario;
 use crate::workload::format::{Format, Formats};
-use crate::workload::list::source::ListSource;
-use crate::workload::mix::Mix;
-use crate::workload::rumen::source::Rumen;
-use crate::workload::sls::source::Sls;
-use crate::workload::source::{Source, SourceKind};
+use crate::workload::source::{SourceEntry, SourceKind};
 use crate::workload::spec::WorkloadSpec;
-use crate::workload::swim::source::Swim;
+use crate::workload::{ListSource, Mix};
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
-    Complaint, PerSlot, Policy, PolicyDialogue, PolicyProgram, PolicyReload, PolicySite,
-    PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SizeEstimator, SizeEstimators,
+    Complaint, PerSlot, Policy, PolicyDialogue, PolicyEntry, PolicyOptions, PolicyProgram,
+    PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SchedulerChoice,
+    SizeEstimator, SizeEstimators,
 };
-use mumakil_policies::external::External;
-use mumakil_policies::scheduler::{PolicyVisitor, SchedulerChoice, visit_policies};
-use mumakil_yaml::{
-    ConditionalSetting, Finding, FindingSpot, LateShape, MOST, Path, PathStep, TreeShape,
-    YamlProblem, lay, read, write,
-};
+use mumakil_yaml::{ConditionalSetting, Finding, FindingSpot, Path, PathStep, YamlProblem};
 
 /// The names that scenarios can use: policies and kinds of workload, each in the order of adding,
 /// and the formats of trace files.
@@ -41,6 +34,8 @@ use mumakil_yaml::{
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
+    /// The names of the policies and kinds of workload that Mumakil does not bring.
+    own: BTreeSet<&'static str>,
     formats: Formats,
     /// Whether a format was added to those that Mumakil brings.
     has_own_formats: bool,
@@ -54,106 +49,39 @@ pub struct Registry {
     reads_files: bool,
 }
 
-/// The option by which a policy names an estimator of a user's own build.
-const NAMED_ESTIMATOR: &str = "estimator.named";
-
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Registry").field(&self.policies.keys()).finish()
     }
 }
 
-/// A kind of workload in the registry.
-#[derive(Clone, Debug)]
-struct SourceEntry {
-    about: &'static str,
-    is_builtin: bool,
-    schema: fn(SchemaGenerator) -> Schema,
-    shape: LateShape,
-    read: ReadSource,
-}
-
-/// Reads the options of a source until it has found a number of mistakes; values of the fallback
-/// replace wrong values.
-type ReadSource =
-    fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<YamlProblem>);
-
-/// The default has no policies; see [`Registry::new`].
+/// The default has no policies, as [`Registry::new`].
 impl Default for Registry {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// A policy in the registry.
-#[derive(Clone, Debug)]
-pub struct PolicyEntry {
-    about: &'static str,
-    is_builtin: bool,
-    defaults: fn() -> Value,
-    schema: fn(SchemaGenerator) -> Schema,
-    shape: LateShape,
-    heeds_bytes: bool,
-    promised: fn(&Value, &TreeShape, PerSlot<u64>) -> PromisedSlots,
-    complete: Complete,
-    build: Build,
-    reload: Reload,
-}
-
-/// Fills in the options.
-type Complete = fn(&Value, &TreeShape, &PolicySite<'_>) -> CompletedOptions;
-
-/// Options with their defaults, and what their check has found.
-#[derive(Default)]
-pub struct CompletedOptions {
-    /// The options; null if they have problems.
-    pub options: Value,
-    /// The mistakes; with any, the options are of no use.
-    pub problems: Vec<YamlProblem>,
-    /// The warnings.
-    pub doubts: Vec<String>,
+/// A choice whose options were checked.
+#[derive(Debug)]
+pub struct CheckedChoice {
+    /// The choice, with all its options and the warnings about them.
+    pub choice: SchedulerChoice,
     /// Whether a warning says that jobs never run or lack slots for ever.
     pub foretells_stall: bool,
     /// The programs that the options name, each with the path of its options.
     pub programs: Vec<(Path, PolicyProgram)>,
 }
 
-/// Parses options that a policy reads again.
-type Reload = fn(&Value, &TreeShape) -> Option<PolicyReload>;
-
-/// Builds a policy from its unparsed options.
-type Build = fn(&Value, &TreeShape) -> Result<Box<dyn Scheduler>, Vec<YamlProblem>>;
-
-impl PolicyVisitor for Registry {
-    fn visit<P: Policy>(&mut self) {
-        self.add::<P>();
-    }
-}
-
 impl Registry {
-    /// Returns a registry of the policies that Mumakil brings.
-    pub fn builtin() -> Self {
-        let mut registry = Self::new();
-        visit_policies(&mut registry);
-        // `visit_policies` leaves out `External`, whose behaviour depends on a program of the user.
-        registry.add::<External>();
-        for (name, entry) in &mut registry.policies {
-            entry.is_builtin = true;
-            // This shape is kept in a file: making it from the schema would take longer than a
-            // small run.
-            entry.shape = kept_shape(&format!("scheduler.{name}"));
-        }
-        registry
-    }
-
-    /// Returns a registry without policies, with the kinds of workload and the formats of traces
-    /// that Mumakil brings.
+    /// Returns a registry without policies and formats of traces. Of the kinds of workload it has
+    /// those that need none: `jobs` and `mix`.
     pub fn new() -> Self {
-        let (policies, sources) = (IndexMap::new(), IndexMap::new());
         let mut registry = Self {
-            policies,
-            sources,
-            formats: Formats::builtin(),
+            policies: IndexMap::new(),
+            sources: IndexMap::new(),
+            own: BTreeSet::new(),
+            formats: Formats::default(),
             has_own_formats: false,
             tell: Arc::new(|_: &str| {}),
             overhear: None,
@@ -162,37 +90,26 @@ impl Registry {
             permit: ProgramPermit::default(),
             reads_files: true,
         };
-        registry.add_source::<ListSource>().add_source::<Mix>();
-        registry.add_source::<Rumen>().add_source::<Swim>().add_source::<Sls>();
-        for (key, entry) in &mut registry.sources {
-            entry.is_builtin = true;
-            entry.shape = kept_shape(&format!("workload.{key}"));
-        }
+        registry.bring_sources([SourceEntry::of::<ListSource>(), SourceEntry::of::<Mix>()]);
         registry
+    }
+
+    /// Adds policies that Mumakil brings: its version determines their behaviour.
+    pub fn bring_policies(&mut self, entries: impl IntoIterator<Item = PolicyEntry>) -> &mut Self {
+        for mut entry in entries {
+            // This shape is kept in a file: making it from the schema would take longer than a
+            // small run.
+            entry.set_shape(kept_shape(&format!("scheduler.{}", entry.name())));
+            self.policies.insert(entry.name(), entry);
+        }
+        self
     }
 
     /// Adds a policy; replaces a policy with the same name.
     pub fn add<P: Policy>(&mut self) -> &mut Self {
-        let entry = PolicyEntry {
-            about: P::ABOUT,
-            is_builtin: false,
-            defaults: defaults::<P>,
-            schema: SchemaGenerator::into_root_schema_for::<P::Options>,
-            shape: Arc::new(LazyLock::new(Box::new(shape_of::<P::Options>))),
-            heeds_bytes: P::HEEDS_BYTES,
-            promised: |options, shape, slots| {
-                let (options, _) = options_of::<P>(options, shape);
-                options.map(|options| P::promised(&options, slots)).unwrap_or_default()
-            },
-            complete: complete::<P>,
-            build: |options, shape| Ok(Box::new(build::<P>(options, shape)?)),
-            reload: |options, shape| {
-                let (options, _) = options_of::<P>(options, shape);
-                options.map(|options| Arc::new(options) as PolicyReload)
-            },
-        };
         // A policy of the same name keeps its place in listings; only its entry is replaced.
-        self.policies.insert(P::NAME, entry);
+        self.policies.insert(P::NAME, PolicyEntry::of::<P>());
+        self.own.insert(P::NAME);
         self
     }
 
@@ -204,17 +121,17 @@ impl Registry {
 
     /// Adds a kind of workload; replaces a kind with the same key.
     pub fn add_source<S: SourceKind>(&mut self) -> &mut Self {
-        let entry = SourceEntry {
-            about: S::ABOUT,
-            is_builtin: false,
-            schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
-            shape: Arc::new(LazyLock::new(Box::new(shape_of::<S>))),
-            read: |options, fallback, shape, most| {
-                let (source, problems) = read::<S>(options, fallback, shape, most);
-                (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
-            },
-        };
-        self.sources.insert(S::KEY, entry);
+        self.sources.insert(S::KEY, SourceEntry::of::<S>());
+        self.own.insert(S::KEY);
+        self
+    }
+
+    /// Adds kinds of workload that Mumakil brings.
+    pub fn bring_sources(&mut self, entries: impl IntoIterator<Item = SourceEntry>) -> &mut Self {
+        for mut entry in entries {
+            entry.shape = kept_shape(&format!("workload.{}", entry.key));
+            self.sources.insert(entry.key, entry);
+        }
         self
     }
 
@@ -222,6 +139,12 @@ impl Registry {
     pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
         self.formats.add(format);
         self.has_own_formats = true;
+        self
+    }
+
+    /// Adds formats of trace files that Mumakil brings.
+    pub fn bring_formats(&mut self, formats: &Formats) -> &mut Self {
+        formats.iter().for_each(|format| _ = self.formats.add(format));
         self
     }
 
@@ -356,18 +279,19 @@ impl Registry {
         self.policies.get(name)
     }
 
-    /// Returns whether a policy, or the SRT order of its reduces, reads the bytes that reduces
-    /// fetch. True for a policy that this registry does not know.
-    pub(super) fn heeds_bytes(&self, choice: &SchedulerChoice) -> bool {
-        let fetches = Path::of("srt.shuffle_rate").get(&choice.options);
-        fetches.is_some() || self.get(&choice.name).is_none_or(|entry| entry.heeds_bytes)
+    /// Returns the options of a choice, read but not checked; `None` if they have mistakes or the
+    /// policy is unknown.
+    pub fn read(&self, choice: &SchedulerChoice) -> Option<Box<dyn PolicyOptions>> {
+        let (options, problems) = self.get(&choice.name)?.read(choice.written());
+        options.filter(|_| problems.is_empty())
     }
 
     /// Returns the slots that a policy guarantees to pools or queues, by their names, in a cluster
     /// with `slots` slots.
     pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> PromisedSlots {
-        let promised = |entry: &PolicyEntry| (entry.promised)(&choice.options, &entry.shape, slots);
-        self.get(&choice.name).map(promised).unwrap_or_default()
+        let promised = |options: &dyn PolicyOptions| options.promised(slots);
+        let of_unchecked = || self.read(choice).as_deref().map(promised);
+        choice.options().map(promised).or_else(of_unchecked).unwrap_or_default()
     }
 
     /// Builds the policy that a scenario chooses.
@@ -376,11 +300,10 @@ impl Registry {
     /// If there is no such policy, or an option is wrong. Neither happens for a loaded scenario,
     /// which was checked against its registry.
     pub fn build(&self, choice: &SchedulerChoice) -> Result<Box<dyn Scheduler>, ScenarioError> {
-        let built = self.known(choice).and_then(|entry| {
-            (entry.build)(&choice.options, &entry.shape)
-                .map_err(|problems| inside(choice, problems))
-        });
-        built.map_err(without_place)
+        match choice.options() {
+            Some(options) => Ok(options.build()),
+            None => Ok(self.valid(choice).map_err(without_place)?.build()),
+        }
     }
 
     /// Returns whether the policy of a loaded scenario is an oracle: it uses the true durations of
@@ -394,26 +317,20 @@ impl Registry {
     /// # Errors
     /// Also if the scenario chooses another policy.
     pub fn build_as<P: Policy>(&self, choice: &SchedulerChoice) -> Result<P, ScenarioError> {
-        let built = self.known(choice).and_then(|entry| {
-            if choice.name != P::NAME {
-                let message = format!("`{}` was asked for, not `{}`", P::NAME, choice.name);
-                return Err(vec![YamlProblem::value(Path::of("scheduler"), message)]);
+        let read;
+        let options = match choice.options() {
+            Some(options) => options,
+            None => {
+                read = self.valid(choice).map_err(without_place)?;
+                &*read
             }
-            build::<P>(&choice.options, &entry.shape).map_err(|problems| inside(choice, problems))
-        });
-        built.map_err(without_place)
-    }
-
-    /// Returns the options of a policy that reads its pools or queues again; `None` if the registry
-    /// does not know the policy.
-    pub fn reload(&self, choice: &SchedulerChoice) -> Option<PolicyReload> {
-        let entry = self.get(&choice.name)?;
-        (entry.reload)(&choice.options, &entry.shape)
-    }
-
-    /// Returns whether a policy has pools or queues that it can read again.
-    pub(super) fn has_allocations(&self, choice: &SchedulerChoice) -> bool {
-        self.get(&choice.name).is_some_and(|entry| entry.shape.names().contains(&"allocations"))
+        };
+        let options = options.value().downcast_ref::<P::Options>();
+        let options = options.filter(|_| choice.name == P::NAME).ok_or_else(|| {
+            let message = format!("`{}` was asked for, not `{}`", P::NAME, choice.name);
+            without_place(vec![YamlProblem::value(Path::of("scheduler"), message)])
+        })?;
+        Ok(P::new(options.clone()))
     }
 
     /// Checks the policy of a loaded scenario again, once all jobs are known. Returns warnings.
@@ -425,11 +342,12 @@ impl Registry {
         choice: &SchedulerChoice,
         site: &PolicySite<'_>,
     ) -> Result<Vec<String>, ScenarioError> {
-        self.complete(choice, site).map(|completed| completed.doubts).map_err(without_place)
+        let checked = self.complete(choice, site).map_err(without_place)?;
+        Ok(checked.choice.doubts().to_vec())
     }
 
-    /// Returns the options of a choice, all filled in; the paths of its programs begin at the
-    /// scenario.
+    /// Returns a choice with its options checked and all filled in; the paths of its programs begin
+    /// at the scenario.
     ///
     /// # Errors
     /// With the problems of the options.
@@ -437,35 +355,64 @@ impl Registry {
         &self,
         choice: &SchedulerChoice,
         site: &PolicySite<'_>,
-    ) -> Result<CompletedOptions, Vec<YamlProblem>> {
+    ) -> Result<CheckedChoice, Vec<YamlProblem>> {
         let entry = self.known(choice)?;
+        let (read, mut problems);
+        let options = match choice.options() {
+            Some(options) => {
+                problems = Vec::new();
+                Some(options)
+            }
+            None => {
+                (read, problems) = entry.read(choice.written());
+                read.as_deref()
+            }
+        };
         let site = PolicySite { reads_files: self.reads_files, ..site.clone() };
-        let mut completed = (entry.complete)(&choice.options, &entry.shape, &site);
-        let problems = &mut completed.problems;
-        problems.extend(self.unknown_estimator(&completed.options));
-        problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
-        if !problems.is_empty() {
-            return Err(inside(choice, completed.problems));
+        let settled = options.filter(|_| problems.is_empty()).map(|it| it.settled(&site));
+        let (settled, complaints) = settled.unzip();
+        let (mut doubts, mut programs, mut foretells_stall) = (Vec::new(), Vec::new(), false);
+        for complaint in complaints.into_iter().flatten() {
+            foretells_stall |= complaint.foretells_stall;
+            let Complaint { path, message, hint, is_warning, program, .. } = complaint;
+            let at = path.iter().fold(Path::default(), |path, key| path.key(key));
+            match program {
+                Some(program) => {
+                    let scheduler = Path::of("scheduler").key(&choice.name);
+                    programs.push((scheduler.join(&at.0), *program));
+                }
+                None if is_warning => doubts.push(format!("{message}; {hint}")),
+                None => problems.push(YamlProblem::value(at, message).hint(hint)),
+            }
         }
-        for (at, _) in &mut completed.programs {
-            *at = Path::of("scheduler").key(&choice.name).join(&at.0);
+        problems.extend(options.and_then(|options| self.unknown_estimator(options)));
+        match settled {
+            Some(settled) if problems.is_empty() => {
+                doubts.extend(idle(entry, &*settled, site));
+                let choice = choice.checked(settled, doubts);
+                Ok(CheckedChoice { choice, foretells_stall, programs })
+            }
+            _ => {
+                problems.iter_mut().for_each(|problem| self.point_at_others(choice, problem));
+                Err(inside(choice, problems))
+            }
         }
-        Ok(completed)
     }
 
     /// Returns the paths of the programs that a policy's options name, seen from `scheduler`; none if
     /// the options have problems.
     pub fn programs(&self, choice: &SchedulerChoice) -> Vec<Path> {
-        let completed = self.complete(choice, &PolicySite::unknown()).unwrap_or_default();
-        completed.programs.into_iter().map(|(at, _)| Path(at.0[1..].to_vec())).collect()
+        let checked = self.complete(choice, &PolicySite::unknown());
+        let programs = checked.map(|checked| checked.programs).unwrap_or_default();
+        programs.into_iter().map(|(at, _)| Path(at.0[1..].to_vec())).collect()
     }
 
     /// Returns an error if options name an estimator that was not added.
-    fn unknown_estimator(&self, options: &Value) -> Option<YamlProblem> {
-        let at = Path::of(NAMED_ESTIMATOR);
-        let name = at.get(options)?.as_str()?;
+    fn unknown_estimator(&self, options: &dyn PolicyOptions) -> Option<YamlProblem> {
+        let name = options.facts().estimator?;
         let known = || self.estimators.keys().copied();
         known().all(|one| one != name).then(|| {
+            let at = Path::of("estimator.named");
             let problem = YamlProblem::unknown("estimator", name, known(), at);
             match self.estimators.is_empty() {
                 true => problem.hint("estimators in Rust are added with `Registry::add_estimator`"),
@@ -474,10 +421,18 @@ impl Registry {
         })
     }
 
+    /// Returns the options of a choice that was not checked.
+    fn valid(&self, choice: &SchedulerChoice) -> Result<Box<dyn PolicyOptions>, Vec<YamlProblem>> {
+        match self.known(choice)?.read(choice.written()) {
+            (Some(options), problems) if problems.is_empty() => Ok(options),
+            (_, problems) => Err(inside(choice, problems)),
+        }
+    }
+
     /// If the problem is an option that the chosen policy does not have, adds to the hint the
     /// policies that have this option.
     fn point_at_others(&self, choice: &SchedulerChoice, problem: &mut YamlProblem) {
-        let written = choice.options.as_mapping().and_then(|options| options.keys().next());
+        let written = choice.written().as_mapping().and_then(|options| options.keys().next());
         let key = match &problem.path.0[..] {
             [PathStep::Key(key)] => key.as_str(),
             // A policy without options refuses the whole mapping: report the first key that was
@@ -485,7 +440,7 @@ impl Registry {
             [] => written.and_then(Value::as_str).unwrap_or_default(),
             _ => return,
         };
-        let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape.names().contains(&key);
+        let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape().names().contains(&key);
         let those: Vec<&str> = self.policies.iter().filter(has_it).map(|(name, _)| *name).collect();
         let name = choice.name.as_str();
         if !those.is_empty() && !those.contains(&name) {
@@ -499,7 +454,7 @@ impl Registry {
             let at = Path::of("scheduler").key(&choice.name);
             let problem = YamlProblem::unknown("policy", &choice.name, self.names(), at);
             // As in `scheduler: {name: fair}`.
-            let named = choice.options.as_str().filter(|name| self.get(name).is_some());
+            let named = choice.written().as_str().filter(|name| self.get(name).is_some());
             vec![match named {
                 Some(name) => problem.hint(format!("write `scheduler: {name}`")),
                 None => problem,
@@ -513,48 +468,17 @@ impl Registry {
     /// version determines the behaviour.
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
         let brings_policy = |choice: &SchedulerChoice| {
-            self.policies.get(&*choice.name).is_some_and(|entry| entry.is_builtin)
-                && Path::of(NAMED_ESTIMATOR).get(&choice.options).is_none()
+            let names_own = choice.options().is_some_and(|it| it.facts().estimator.is_some());
+            let is_known = self.policies.contains_key(&*choice.name);
+            is_known && !self.own.contains(&*choice.name) && !names_own
         };
-        let brings_source = |key| self.sources.get(key).is_some_and(|entry| entry.is_builtin);
+        let brings_source = |key| self.sources.contains_key(key) && !self.own.contains(key);
         // Only the content of a file shows its format, and the files are not read here. So assume
         // that they have a format of the user's binary.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(brings_policy)
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
             && !may_be_of_own_format
-    }
-}
-
-impl PolicyEntry {
-    /// Returns the description of the policy, in one sentence.
-    pub fn about(&self) -> &'static str {
-        self.about
-    }
-
-    /// Returns the policy's options with their defaults, as YAML; empty if it has none.
-    pub fn defaults(&self) -> String {
-        match (self.defaults)() {
-            Value::Mapping(options) if !options.is_empty() => {
-                serde_yaml::to_string(&options).expect("values are YAML")
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// Returns the policy's options with their defaults.
-    pub(super) fn default_options(&self) -> Value {
-        (self.defaults)()
-    }
-
-    /// Returns whether the policy has an option at this path.
-    pub fn has_option(&self, path: &Path) -> bool {
-        self.shape.has(path)
-    }
-
-    /// Returns the JSON Schema of the policy's options.
-    pub(super) fn schema(&self, schemas: SchemaGenerator) -> Schema {
-        (self.schema)(schemas)
     }
 }
 
@@ -577,67 +501,19 @@ fn inside(choice: &SchedulerChoice, problems: Vec<YamlProblem>) -> Vec<YamlProbl
     problems.into_iter().map(|problem| problem.inside(&at)).collect()
 }
 
-/// Fills in the options of a policy, and checks them.
-fn complete<P: Policy>(
-    written: &Value,
-    shape: &TreeShape,
-    site: &PolicySite<'_>,
-) -> CompletedOptions {
-    let (options, mut problems) = options_of::<P>(written, shape);
-    let Some(mut options) = options else {
-        return CompletedOptions { problems, ..CompletedOptions::default() };
-    };
-    let (mut doubts, mut programs, mut foretells_stall) = (Vec::new(), Vec::new(), false);
-    if problems.is_empty() {
-        for complaint in P::settle(&mut options, site) {
-            foretells_stall |= complaint.foretells_stall;
-            let Complaint { path, message, hint, is_warning, program, .. } = complaint;
-            let path = path.iter().fold(Path::default(), |path, key| path.key(key));
-            match program {
-                Some(program) => programs.push((path, *program)),
-                None if is_warning => doubts.push(format!("{message}; {hint}")),
-                None => problems.push(YamlProblem::value(path, message).hint(hint)),
-            }
-        }
-    }
-    // `settle` may replace defaults by values of the site. The user has not written these values,
-    // so they need no warning that they have no effect.
+/// Returns warnings about settled options that the user wrote and that have no effect.
+fn idle(entry: &PolicyEntry, options: &dyn PolicyOptions, site: PolicySite<'_>) -> Vec<String> {
+    let (written, shape) = (options.written(), entry.shape());
+    // A check may replace defaults by values of the site. The user has not written these values, so
+    // they need no warning that they have no effect.
     let plain = LazyCell::new(|| {
-        let mut plain = P::Options::default();
-        P::settle(&mut plain, &PolicySite { jobs: Vec::new(), ..*site });
-        write(&plain)
+        let site = PolicySite { jobs: Vec::new(), ..site };
+        entry.default_options().settled(&site).0.written()
     });
-    let options = write(&options);
     let is_said = |path: &Path, value: &Value| path.get(&plain) != Some(value);
-    let found = ConditionalSetting::find(shape, &options, Path::default(), None, is_said);
-    let idle = found.iter().filter(|it| problems.is_empty() && !it.matters(|_| false));
-    doubts.extend(idle.map(|it| it.warning(&format!(" of `{}`", P::NAME))));
-    CompletedOptions { options, problems, doubts, foretells_stall, programs }
-}
-
-fn build<P: Policy>(options: &Value, shape: &TreeShape) -> Result<P, Vec<YamlProblem>> {
-    match options_of::<P>(options, shape) {
-        (Some(options), problems) if problems.is_empty() => Ok(P::new(options)),
-        (_, problems) => Err(problems),
-    }
-}
-
-fn defaults<P: Policy>() -> Value {
-    write(&P::Options::default())
-}
-
-fn options_of<P: Policy>(
-    written: &Value,
-    shape: &TreeShape,
-) -> (Option<P::Options>, Vec<YamlProblem>) {
-    let plain = defaults::<P>();
-    let says_nothing = matches!(written, Value::Mapping(map) if map.is_empty());
-    if says_nothing {
-        return read(plain.clone(), &plain, shape, MOST);
-    }
-    let mut options = plain.clone();
-    lay(&mut options, written.clone(), shape);
-    read(options, &plain, shape, MOST)
+    let found = ConditionalSetting::find(shape, &written, Path::default(), None, is_said);
+    let idle = found.iter().filter(|setting| !setting.matters(|_| false));
+    idle.map(|setting| setting.warning(&format!(" of `{}`", entry.name()))).collect()
 }
 
 #[cfg(test)]
@@ -647,7 +523,7 @@ pub(super) mod tests {
 
     use super::*;
     use mumakil_base::units::SimSpan;
-    use mumakil_core::mapred::Offer;
+    use mumakil_core::mapred::{Offer, OptionFacts};
 
     /// A policy that does nothing and has options of every kind.
     pub(in super::super) struct Lazy;
@@ -703,12 +579,15 @@ pub(super) mod tests {
         const NAME: &'static str = "fifo";
         const ABOUT: &'static str = "One after another.";
         type Options = NoOptions;
+        fn facts(_: &NoOptions) -> OptionFacts<'_> {
+            OptionFacts { heeds_bytes: false, ..OptionFacts::default() }
+        }
         fn new(_: NoOptions) -> Self {
             Self
         }
     }
 
-    #[derive(Default, Serialize, Deserialize, JsonSchema)]
+    #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct NoOptions {}
 
@@ -720,13 +599,11 @@ pub(super) mod tests {
 
     fn complete(yaml: &str) -> Result<String, String> {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).map_err(|e| e.to_string())?;
-        let completed =
-            registry().complete(&choice, &PolicySite::unknown()).map_err(|problems| {
-                let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
-                texts.collect::<Vec<_>>().join("; ")
-            })?;
-        let choice = SchedulerChoice { options: completed.options, ..choice };
-        Ok(serde_json::to_string(&choice).unwrap())
+        let checked = registry().complete(&choice, &PolicySite::unknown()).map_err(|problems| {
+            let texts = problems.iter().map(|p| format!("{}: {}", p.path, p.message));
+            texts.collect::<Vec<_>>().join("; ")
+        })?;
+        Ok(serde_json::to_string(&checked.choice).unwrap())
     }
 
     #[test]
@@ -752,21 +629,6 @@ pub(super) mod tests {
         ] {
             let error = complete(yaml).unwrap_err();
             assert!(error.contains(why), "{yaml}: {error}");
-        }
-    }
-
-    #[test]
-    fn an_option_of_other_policies_is_said_to_be_theirs() {
-        for (yaml, theirs) in [
-            ("{hfsp: {reduce_order: srt}}", "`fifo`, `naive-fair`"),
-            ("{ps: {reduce_gate: coupling}}", "`drf` and `rank`, not of `ps`"),
-            ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
-        ] {
-            let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();
-            let problems =
-                Registry::builtin().complete(&choice, &PolicySite::unknown()).err().unwrap();
-            let hint = problems[0].hint.as_deref().unwrap();
-            assert!(problems.len() == 1 && hint.contains(theirs), "{yaml}: {hint}");
         }
     }
 

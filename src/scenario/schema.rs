@@ -141,7 +141,7 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
     let mut policies = serde_json::Map::new();
     for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
         let mut options = described(policy.schema(generator()), policy.about());
-        let defaults = serde_json::to_value(policy.default_options());
+        let defaults = serde_json::to_value(policy.default_options().written());
         fill_defaults(&mut options, &defaults.expect("options are JSON as well"));
         policies.insert(name.to_owned(), options);
     }
@@ -157,10 +157,8 @@ fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draft::FACTS;
     use super::super::registry::tests::registry;
     use super::*;
-    use mumakil_yaml::each;
 
     /// Notes the paths of all nodes below a schema that have no description.
     fn undescribed(path: &str, schema: &Value, found: &mut Vec<String>) {
@@ -205,60 +203,6 @@ mod tests {
         assert_eq!(one["required"], json!([]), "a preset may give it");
     }
 
-    /// Notes each field whose default in the schema differs from the value in a resolved scenario
-    /// without the field.
-    fn disagreeing(path: &str, schema: &Value, resolved: &Value, found: &mut Vec<String>) {
-        if let Some(default) = schema.get("default").filter(|default| !default.is_object())
-            && *default != *resolved
-        {
-            found.push(format!("{path}: {default} in the schema, {resolved} in a scenario"));
-        }
-        let forms = schema["anyOf"].as_array().into_iter().flatten();
-        for schema in forms.chain([schema]) {
-            let fields = schema["properties"].as_object().into_iter().flatten();
-            for (key, inner) in fields {
-                if let Some(resolved) = resolved.get(key).filter(|value| !value.is_null()) {
-                    disagreeing(&format!("{path}.{key}"), inner, resolved, found);
-                }
-            }
-        }
-        let (items, named) = (schema.get("items"), schema.get("additionalProperties"));
-        let first = resolved.as_array().and_then(|list| list.first());
-        if let Some((schema, resolved)) = items.zip(first) {
-            disagreeing(&format!("{path}[]"), schema, resolved, found);
-        }
-        let of_name = resolved.as_object().and_then(|named| named.values().next());
-        if let Some((schema, resolved)) = named.zip(of_name) {
-            disagreeing(&format!("{path}.NAME"), schema, resolved, found);
-        }
-    }
-
-    #[test]
-    fn a_field_that_is_left_out_has_the_default_that_the_schema_says() {
-        let schema = schema(&Registry::builtin());
-        for workload in [
-            "{jobs: [{name: a, maps: 1, penalty: {}}]}",
-            "{jobs: [{name: a, maps: 1}], warm_start: {}}",
-            "{jobs: {path: x}}",
-            "{rumen: {trace: x}}",
-            "{rumen: {trace: x, penalty: {}}}",
-            "{swim: {file: x}}",
-            "{sls: {file: x}}",
-            "{mix: {jobs: 1, types: {a: {maps: 1, map_time: 1s}}}}",
-        ] {
-            let yaml = format!("workload: {workload}");
-            let loaded = crate::parse("unnamed", &yaml, &[], &Registry::builtin());
-            let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;
-            let resolved: Value = serde_yaml::from_str(&scenario.to_yaml()).unwrap();
-            let mut found = Vec::new();
-            // Defaults from presets are shown as the preset writes them, such as 0.5ms for 500us.
-            for key in ["workload", "record"] {
-                disagreeing(key, &schema["properties"][key], &resolved[key], &mut found);
-            }
-            assert_eq!(found, [] as [&str; 0], "{workload}");
-        }
-    }
-
     #[test]
     fn nothing_in_the_schema_is_void() {
         fn void(schema: &Value) -> bool {
@@ -272,126 +216,6 @@ mod tests {
             }
         }
         assert!(!void(&schema(&registry())));
-    }
-
-    fn forms(schema: &Value) -> impl Iterator<Item = &Value> {
-        ["anyOf", "oneOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten()
-    }
-
-    /// Returns the schemas of a key, each with whether the key is required. The schema may be a
-    /// mapping in several forms.
-    fn of_key<'s>(schema: &'s Value, key: &str) -> Vec<(&'s Value, bool)> {
-        let must = schema["required"].as_array().is_some_and(|of| of.contains(&key.into()));
-        let own = schema["properties"].get(key).map(|of| (of, must));
-        forms(schema).flat_map(|form| of_key(form, key)).chain(own).collect()
-    }
-
-    /// Returns values that a schema allows: all names, and a few values of other types.
-    fn some_values(schema: &Value) -> Vec<Value> {
-        let named = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
-        // A text beside other forms has its names in the title: "`auto`, or a duration".
-        let titled = schema["title"].as_str().into_iter().flat_map(|title| title.split('`'));
-        let titled = titled.map(Value::from);
-        let of_type = match schema["type"].as_str() {
-            Some("boolean") => vec![json!(true), json!(false)],
-            Some("integer") => vec![json!(0), json!(1)],
-            _ => Vec::new(),
-        };
-        forms(schema)
-            .flat_map(some_values)
-            .chain(named.cloned())
-            .chain(titled)
-            .chain(of_type)
-            .collect()
-    }
-
-    /// Notes problems with the condition of a field inside these mappings.
-    fn doubt(at: &str, condition: &Value, around: &[&Value], found: &mut Vec<String>) {
-        for (path, wanted) in each(condition).flat_map(|of| of.as_object().unwrap()) {
-            let mut steps = path.split('.');
-            let first = steps.next().unwrap();
-            let mut ends = around.iter().rev().map(|inner| of_key(inner, first));
-            let mut ends = ends.find(|of| !of.is_empty()).unwrap_or_default();
-            for step in steps {
-                ends = ends.into_iter().flat_map(|(of, _)| of_key(of, step)).collect();
-            }
-            let values: Vec<Value> = ends.iter().flat_map(|(of, _)| some_values(of)).collect();
-            let can_be_either = |wanted: &Value| match wanted {
-                _ if path.contains(' ') => {
-                    FACTS.contains(&path.as_str())
-                        || Registry::builtin()
-                            .names()
-                            .any(|of| *path == format!("the policy `{of}`"))
-                }
-                Value::Null => ends.iter().any(|(_, must)| !must),
-                // A quantity may be zero or not.
-                wanted if *wanted == json!(0) => !ends.is_empty(),
-                wanted => values.contains(wanted) && 1 < values.len(),
-            };
-            let wanted = each(wanted).map(|wanted| wanted.get("not").unwrap_or(wanted));
-            let wrong = wanted.filter(|wanted| !can_be_either(wanted));
-            found.extend(wrong.map(|wanted| format!("{at}: can `{path}` be {wanted} or not?")));
-        }
-    }
-
-    /// Notes problems with the conditions below a node, and counts the conditions.
-    fn doubts<'s>(
-        at: &str,
-        schema: &'s Value,
-        around: &mut Vec<&'s Value>,
-        (count, found): (&mut usize, &mut Vec<String>),
-    ) {
-        around.push(schema);
-        for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
-            let at = format!("{at}.{key}");
-            let condition = &inner["x-only-if"];
-            *count += usize::from(!condition.is_null());
-            match condition["inside"].as_object() {
-                Some(of) => {
-                    let text = inner.to_string();
-                    for (field, condition) in of {
-                        assert!(
-                            text.contains(&format!("\"{field}\":{{")),
-                            "{at}: no `{field}` inside"
-                        );
-                        doubt(&at, condition, around, found);
-                    }
-                }
-                None if condition.is_null() => {}
-                None => doubt(&at, condition, around, found),
-            }
-            doubts(&at, inner, around, (count, found));
-        }
-        let inside = ["items", "additionalProperties"].into_iter().filter_map(|of| schema.get(of));
-        for inner in forms(schema).chain(inside.filter(|of| of.is_object())) {
-            doubts(at, inner, around, (count, found));
-        }
-        around.pop();
-    }
-
-    #[test]
-    fn conditions_ask_for_what_there_is_and_can_be_otherwise() {
-        let (mut count, mut found) = (0, Vec::new());
-        let all = schema(&Registry::builtin());
-        doubts("", &all, &mut Vec::new(), (&mut count, &mut found));
-        assert_eq!(found, [""; 0]);
-        assert!(40 < count, "only {count} fields have a condition");
-        let wrong = json!({"required": ["e"], "properties": {
-            "a": {"x-only-if": {"b": "x", "c": {"not": "y"}}},
-            "b": {"enum": ["y", "z"]},
-            "c": {"enum": ["y"]},
-            "d": {"x-only-if": [{"e": null, "f": 0}, {"a fact": true}]},
-            "e": {},
-        }});
-        doubts("", &wrong, &mut Vec::new(), (&mut count, &mut found));
-        let told = [
-            ".a: can `b` be \"x\" or not?",
-            ".a: can `c` be \"y\" or not?",
-            ".d: can `e` be null or not?",
-            ".d: can `f` be 0 or not?",
-            ".d: can `a fact` be true or not?",
-        ];
-        assert_eq!(found, told);
     }
 
     #[test]

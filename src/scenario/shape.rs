@@ -1,10 +1,15 @@
 //! The shape of scenarios as users write them: how layers are merged, and which keys are known.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use indexmap::IndexMap;
+use schemars::Schema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
 
+use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
+use super::registry::Registry;
+use super::spec::Scenario;
+use mumakil_yaml::testing::Writer;
 use mumakil_yaml::{LateShape, TreeShape, kept};
 
 /// Returns the shape of scenarios as users write them: how layers are merged, and which keys are
@@ -29,67 +34,30 @@ pub(super) fn kept_shape(name: &str) -> LateShape {
 /// than the run of a small cluster.
 const KEPT: &str = include_str!("shapes.txt");
 
-/// Returns the shape of a type, from its schema.
-pub(super) fn shape_of<T: JsonSchema>() -> TreeShape {
-    TreeShape::of(referring().into_root_schema_for::<T>().as_value())
-}
-
-/// Returns a generator that defines each type once, which is faster than inlining all types.
-fn referring() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().into_generator()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use indexmap::IndexMap;
-    use schemars::Schema;
-
-    use super::super::preset::{CLUSTERS, HADOOP, WORKLOADS};
-    use super::super::registry::Registry;
-    use super::super::spec::Scenario;
-    use super::*;
-    use mumakil_yaml::testing::Writer;
-
-    /// Returns the shapes to be stored, as text.
-    fn made() -> String {
-        let mut writer = Writer::default();
-        let mut keep = |kind: &str, name: &str, schema: Schema| {
-            let shape = TreeShape::of(schema.as_value());
-            writer.keep(&format!("{kind}.{name}"), &shape);
-            let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
-            (name.to_owned(), late)
-        };
-        let ours = Registry::builtin();
-        let sources = ours.sources(referring);
-        let sources: IndexMap<String, _> =
-            sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
-        let policies = ours.names().map(|name| (name, ours.get(name).unwrap().schema(referring())));
-        let policies: Vec<_> =
-            policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
-        let mut shape = shape_of::<Scenario>();
-        let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
-        shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
-        for presets in [HADOOP, CLUSTERS, WORKLOADS] {
-            shape.change(presets.key, |of| of.name_by(presets.field));
-        }
-        shape.change("scheduler", |of| *of = TreeShape::open_choice(policies));
-        writer.keep("scenario", &shape);
-        writer.text()
+/// Returns the shapes to be stored, as text.
+#[doc(hidden)]
+pub fn shapes(ours: &Registry) -> String {
+    let mut writer = Writer::default();
+    let mut keep = |kind: &str, name: &str, schema: Schema| {
+        let shape = TreeShape::of(schema.as_value());
+        writer.keep(&format!("{kind}.{name}"), &shape);
+        let late: LateShape = Arc::new(LazyLock::new(Box::new(|| shape)));
+        (name.to_owned(), late)
+    };
+    // These generators define each type once, as that of the scenario's shape does.
+    let schemas = || SchemaSettings::draft2020_12().into_generator();
+    let sources = ours.sources(schemas);
+    let sources: IndexMap<String, _> =
+        sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
+    let policies = ours.names().filter_map(|name| Some((name, ours.get(name)?.schema(schemas()))));
+    let policies: Vec<_> = policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
+    let mut shape = TreeShape::of_type::<Scenario>();
+    let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
+    shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));
+    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+        shape.change(presets.key, |of| of.name_by(presets.field));
     }
-
-    #[test]
-    fn the_shapes_that_are_kept_are_those_of_the_types() {
-        let made = made();
-        if std::env::var_os("MUMAKIL_UPDATE").is_some() {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/shapes.txt");
-            std::fs::write(path, made).unwrap();
-        } else {
-            assert!(
-                made == KEPT,
-                "the options have changed: `make transcripts` keeps their shapes"
-            );
-        }
-    }
+    shape.change("scheduler", |of| *of = TreeShape::open_choice(policies));
+    writer.keep("scenario", &shape);
+    writer.text()
 }

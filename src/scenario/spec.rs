@@ -18,9 +18,10 @@ use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::ClusterSpec;
-use mumakil_core::mapred::{AutoSpan, ExpectedJob, Hadoop, PolicyProgram, PolicySite, Speculation};
+use mumakil_core::mapred::{
+    AutoSpan, ExpectedJob, Hadoop, PolicyProgram, PolicySite, SchedulerChoice, Speculation,
+};
 use mumakil_core::trace::TraceFile;
-use mumakil_policies::scheduler::SchedulerChoice;
 use mumakil_results::expect::{Expectation, ExprNeeds};
 use mumakil_results::tables::{
     AloneRow, AttemptRow, ChainRow, DeadlineRow, NodeRow, SizeRow, SlotsRow,

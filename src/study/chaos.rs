@@ -35,8 +35,7 @@ use serde::Serialize;
 use self::judge::CaseFlaw;
 pub use self::subject::Subject;
 use self::trial::Trial;
-use mumakil_core::mapred::{ExternalWork, Policy as _, ProgramPermit};
-use mumakil_policies::external::External;
+use mumakil_core::mapred::{ExternalWork, ProgramPermit};
 use mumakil_scenario::{Registry, schema};
 
 /// A hunt for mistakes: the program, the cases and the time.
@@ -130,7 +129,7 @@ pub struct HuntCatch {
 /// Returns a registry without external policies: a drawn command could start any program.
 pub fn without_programs(registry: &Registry) -> Registry {
     let mut registry = registry.clone();
-    registry.remove(External::NAME).permit_programs(ProgramPermit::default());
+    registry.remove("external").permit_programs(ProgramPermit::default());
     registry
 }
 

@@ -28,6 +28,8 @@ pub mod papers;
 mod plan;
 mod run;
 mod score;
+#[cfg(test)]
+mod testing;
 mod watch;
 
 pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};

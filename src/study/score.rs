@@ -23,7 +23,7 @@ use crate::conclude::study_runs::StudyRuns;
 use crate::plan::manifest::StudyManifest;
 use crate::plan::runs::Plan;
 use crate::run::store::Store;
-use mumakil_policies::external::{is_busy, without_dialogue};
+use mumakil_core::mapred::PolicyFailed;
 use mumakil_run::emulation::EmulationError;
 use mumakil_run::output::DecisionCost;
 use mumakil_scenario::Registry;
@@ -58,7 +58,7 @@ impl Verdict {
     fn of(reasons: &[String]) -> Self {
         match reasons {
             [] => Self::Scored,
-            all if all.iter().all(|why| is_busy(why)) => Self::NotJudged,
+            all if all.iter().all(|why| PolicyFailed::is_busy(why)) => Self::NotJudged,
             _ => Self::Out,
         }
     }
@@ -81,7 +81,7 @@ impl PolicyScore {
 
     /// Returns why the policy has no place, as sentences, without what was exchanged with it.
     pub fn reasons(&self) -> impl Iterator<Item = String> {
-        self.disqualified.iter().map(|why| without_dialogue(why))
+        self.disqualified.iter().map(|why| PolicyFailed::without_dialogue(why))
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     use std::slice::from_ref;
 
     use super::*;
-    use mumakil_policies::external::BUSY;
+    const BUSY: &str = PolicyFailed::BUSY;
 
     #[test]
     fn a_policy_that_only_a_busy_machine_held_up_is_not_judged() {

@@ -11,7 +11,7 @@
 //!
 //! This crate does not know the meaning of keys.
 //!
-//! The crate depends on `mumakil-base` alone. `mumakil-scenario` defines the fields of a scenario,
+//! The crate depends on `mumakil-base` alone. `mumakil-core` reads options of policies with it, `mumakil-scenario` defines the fields of a scenario,
 //! `mumakil-study` those of a study; both get their messages from here.
 
 mod document;

@@ -17,6 +17,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
@@ -75,6 +77,13 @@ pub(super) struct SideChoice {
 static FREE: TreeShape = TreeShape { form: MappingForm::Free, items: None };
 
 impl TreeShape {
+    /// Returns the shape of a type.
+    pub fn of_type<T: JsonSchema>() -> Self {
+        // This generator defines each type once, which is faster than inlining all types.
+        let schemas = SchemaSettings::draft2020_12().into_generator();
+        Self::of(schemas.into_root_schema_for::<T>().as_value())
+    }
+
     /// Reads the shape of a type from its schema, in which references may stand for types.
     pub fn of(schema: &Json) -> Self {
         let mut reader = SchemaReader { root: schema, types: IndexMap::new() };

@@ -12,17 +12,16 @@ use std::path::Path;
 use mumakil::emulation::{EmulationError, Options, Prepared, emulate};
 use mumakil::expect::{Expr, Space};
 use mumakil::mapred::ProgramPermit;
-use mumakil::scenario::{self, Draft, Registry, Starter};
+use mumakil::scenario::{self, Draft, Starter};
 use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness, TraceError};
+use mumakil::traces::list;
+use mumakil::traces::rumen::{LogReading, LoggedJob, LoggedTopology};
+use mumakil::traces::sls::{SlsJob, SlsRack, Synth};
+use mumakil::traces::swim::SwimJob;
 use mumakil::units::{Bytes, SimSpan};
-use mumakil::workload::Formats;
 use mumakil::workload::exchange::{PackedJobs, check_listed, convert};
 use mumakil::workload::format::{ForeignJob, FormatContents, Trace};
-use mumakil::workload::list;
-use mumakil::workload::rumen::{LogReading, LoggedJob, LoggedTopology};
-use mumakil::workload::sls::{SlsJob, SlsRack, Synth};
-use mumakil::workload::swim::SwimJob;
 
 pub(crate) fn swim(bytes: &[u8]) {
     read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));
@@ -49,14 +48,15 @@ pub(crate) fn list(bytes: &[u8]) {
     let path = Path::new("list");
     let block = Bytes::from_mib(64);
     let lenient = Strictness::Lenient;
-    let format = |key: &str| Formats::builtin().written_as(key).expect("a format of our own");
+    let format =
+        |key: &str| mumakil::traces::formats().written_as(key).expect("a format of our own");
     let table = |bytes: &[u8], how| {
         let rows = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::collected(|see| Trace::of_table(format("csv"), rows, path, block, how, see))
+        Trace::collected(|see| list::read_table(format("csv"), rows, path, block, how, see))
     };
     let yaml = |bytes: &[u8], how| {
         let entries = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::collected(|see| Trace::of_yaml(format("yaml"), entries, path, block, how, see))
+        Trace::collected(|see| list::read_yaml(format("yaml"), entries, path, block, how, see))
     };
     for read in [table(bytes, lenient), yaml(bytes, lenient)] {
         let jobs = match read {
@@ -84,7 +84,7 @@ pub(crate) fn batch(bytes: &[u8]) {
     let path = folder.path().join("trace");
     fs::write(&path, bytes).expect("there is room for a file");
     let block = Bytes::from_mib(64);
-    let formats = Formats::builtin();
+    let formats = mumakil::traces::formats();
     let strict = Trace::read(&path, block, Strictness::Strict, &formats);
     let jobs = match Trace::read(&path, block, Strictness::Lenient, &formats) {
         Ok(trace) => trace,
@@ -102,7 +102,7 @@ pub(crate) fn batch(bytes: &[u8]) {
     let csv = formats.written_as("csv").expect("a format of our own");
     let how = Strictness::Strict;
     let rows = Records::from_reader("list", Cursor::new(written), how).expect("bytes can be read");
-    let table = Trace::collected(|see| Trace::of_table(csv, rows, &path, block, how, see));
+    let table = Trace::collected(|see| list::read_table(csv, rows, &path, block, how, see));
     assert_eq!(table.expect("a table").into_own(), jobs);
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn inspect_and_convert(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("there is room for a file");
     let path = folder.path().join("trace");
     fs::write(&path, bytes).expect("there is room for a file");
-    let (block, formats) = (Bytes::from_mib(64), Formats::builtin());
+    let (block, formats) = (Bytes::from_mib(64), mumakil::traces::formats());
     let blame = |error: TraceError| {
         let text = error.to_string();
         let has_place = match &error {
@@ -174,7 +174,7 @@ pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(draft) = Draft::of("fuzz.yaml", text) else { return };
     let Ok(study) = Study::of_any(draft) else { return };
     // A plan of too many runs is refused, but this may take a while.
-    let _ = Plan::new(&study, &Registry::builtin()).map_err(|error| error.to_string());
+    let _ = Plan::new(&study, &mumakil::registry()).map_err(|error| error.to_string());
 }
 
 /// Reads each line as an argument of `--set`, over a starter scenario.
@@ -187,7 +187,7 @@ pub(crate) fn set(bytes: &[u8]) {
 
 /// Resolves a scenario, and checks that the resolved scenario resolves to itself.
 fn resolve(text: &str, sets: &[String]) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = match scenario::parse("fuzz.yaml", text, sets, &registry) {
         Ok(loaded) => loaded,
         Err(error) => return assert!(error.to_string().len() < 100_000, "{error}"),
@@ -222,7 +222,7 @@ pub(crate) fn allocations(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("there is room for a file");
     fs::write(folder.path().join("file.xml"), bytes).expect("there is room for a file");
     let file = folder.path().join("fuzz.yaml").display().to_string();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     for policy in ["fair", "modified-fair", "capacity"] {
         let text = format!(
             "scheduler: {{{policy}: {{allocations: file.xml}}}}\n\
@@ -267,10 +267,10 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     fs::write(&path, bytes).expect("there is room for a file");
     let text = format!("cluster: {{nodes: 3}}\nworkload: {{{workload}}}\n");
     let file = folder.path().join("fuzz.yaml").display().to_string();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse(&file, &text, &[], &registry).expect("a scenario");
     let run = Prepared::new(loaded.scenario, &registry).ok()?;
-    let formats = Formats::builtin();
+    let formats = mumakil::traces::formats();
     let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient, &formats).ok();
     Some((run, inspected))
 }
@@ -328,7 +328,7 @@ workload: {jobs: [{name: a, maps: 3, map_time: 5s}, {name: b, maps: 1, reduces: 
     // The program writes all answers before it is asked, then waits until its input ends.
     let command = format!("[sh, -c, 'cat \"$0\"; exec cat > /dev/null', {:?}]", file);
     let scheduler = format!("scheduler: {{external: {{command: {command}, timeout: 200ms}}}}");
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.permit_programs(ProgramPermit::Trusted);
     let text = format!("{RUN}{scheduler}");
     let scenario = scenario::parse("run.yaml", &text, &[], &registry).expect("a scenario").scenario;

@@ -15,7 +15,7 @@ use mumakil::explain::ExplainedJob;
 use mumakil::output::RunPlace;
 use mumakil::output::results::{RecentSummaries, RunResults};
 use mumakil::runtime::Transport;
-use mumakil::scenario::{Draft, Registry};
+use mumakil::scenario::Draft;
 use mumakil::study::{
     FolderAccess, NextRun, Plan, RunEffort, Status, Store, StoreForm, Study, StudyManifest,
     WallInstant, conclude, read_manifest, write_manifest,
@@ -63,7 +63,7 @@ pub(crate) fn pack(bytes: &[u8]) {
 
 impl EditedStudy {
     fn new(form: StoreForm) -> Self {
-        let registry = Registry::builtin();
+        let registry = mumakil::registry();
         let draft = Draft::of("edited.yaml", STUDY).expect("YAML");
         let study = Study::of(draft).expect("a study");
         let plan = Plan::new(&study, &registry).expect("a plan");

@@ -54,7 +54,7 @@ pub(crate) fn session(bytes: &[u8]) {
 
 impl ServedSession {
     fn new() -> Self {
-        let registry = Registry::builtin();
+        let registry = mumakil::registry();
         let loaded = scenario::parse("live.yaml", SCENARIO, &[], &registry).expect("a scenario");
         let prepared = Prepared::new(loaded.scenario, &registry).expect("a run");
         let server = Server::listen(Ipv4Addr::LOCALHOST.into(), 0).expect("a free port");

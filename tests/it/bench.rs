@@ -4,7 +4,7 @@ use std::fs;
 
 use mumakil::emulation::{EmulationError, bench};
 use mumakil::mapred::{Policy, PolicyBench, Reason, SlotKind};
-use mumakil::scenario::{Registry, Warning};
+use mumakil::scenario::Warning;
 use mumakil::scheduler::{Capacity, Fair, Hfsp};
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ fn bench_of<P: Policy>(text: &str) -> Result<(PolicyBench<P>, Vec<Warning>), Emu
     let pools = r#"<allocations><pool name="poor"><minMaps>3</minMaps></pool></allocations>"#;
     fs::write(folder.path().join("pools.xml"), pools).unwrap();
     let file = folder.path().join("bench.yaml");
-    bench(&file.display().to_string(), text, &Registry::builtin())
+    bench(&file.display().to_string(), text, &mumakil::registry())
 }
 
 #[test]

@@ -15,7 +15,7 @@ use mumakil::mapred::{
     StopReason, View,
 };
 use mumakil::random::{ChaCha8Rng, Purpose, stream};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::units::SimSpan;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -101,7 +101,7 @@ fn run(yaml: &str) -> Emulated {
 }
 
 fn run_into(yaml: &str, folder: Option<PathBuf>) -> Emulated {
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.add::<Restless>();
     let loaded = scenario::parse("chaos.yaml", yaml, &[], &registry)
         .unwrap_or_else(|error| panic!("{error}\n{yaml}"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 /// A row of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,7 +14,7 @@ struct Row {
 
 /// Returns the map rows of `commit-pending.yaml` by instant and job.
 fn timeline(mode: &str) -> BTreeMap<u64, BTreeMap<u32, Row>> {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let text = include_str!("../../scenarios/commit-pending.yaml");
     let sets = [format!("hadoop.commit_pending={mode}")];
     let loaded = scenario::parse("commit-pending.yaml", text, &sets, &registry).unwrap();

@@ -2,7 +2,7 @@
 //! effects that theory names.
 
 use mumakil::mapred::{KnownJob, SizeEstimator};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 use crate::Room;
 use crate::hfsp::{ONE_SLOT, finishes, finishes_with};
@@ -53,7 +53,7 @@ impl SizeEstimator for ManyAreShort {
 
 #[test]
 fn an_estimator_in_rust_is_chosen_by_its_name() {
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.add_estimator("many-are-short", || Box::new(ManyAreShort));
     let yaml = |name: &str| {
         format!("{ONE_SLOT}{JOBS}scheduler: {{srpt: {{estimator: {{named: {name}}}}}}}\n")

@@ -6,7 +6,7 @@ use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::Locality;
 use mumakil::output::results::RunResults;
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::scheduler::shared::share::{Claim, max_min};
 use mumakil::tables::{AttemptKind, AttemptRow, SlotsRow};
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use crate::Room;
 
 /// Runs a scenario with the invariant checker, and keeps its results.
 pub(crate) fn run(yaml: &str) -> (TempDir, Emulated) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let folder = TempDir::new().unwrap();
     let options =

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use serde::Deserialize;
 
 /// A row of `tasks.csv`.
@@ -26,7 +26,7 @@ cluster: {{{cluster}, network: {{latency: 0s, cross_rack: 0s}},
 workload: {{jobs: [{jobs}]}}
 "
     );
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("fifo.yaml", &text, &[], &registry)
         .unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().unwrap();

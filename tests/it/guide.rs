@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::guide::{CHAPTERS, Chapter};
-use mumakil::scenario::{self, Draft, Reference, Registry};
+use mumakil::scenario::{self, Draft, Reference};
 use mumakil::study::{self, Contest, Plan, Study, Suite};
 
 use crate::own_policy::FewestFirst;
@@ -53,7 +53,7 @@ pub(crate) fn compare(path: &str, made: &str) {
 
 #[test]
 fn the_reference_is_that_of_the_schema() {
-    let reference = Reference::of(&study::schema(&Registry::builtin()));
+    let reference = Reference::of(&study::schema(&mumakil::registry()));
     compare(REFERENCE, &format!("{REFERENCE_HEAD}{}", reference.markdown()));
 }
 
@@ -129,17 +129,17 @@ fn every_scenario_and_study_of_the_guide_is_in_order() {
             let draft = Draft::of(&path, block).unwrap_or_else(|error| panic!("{}", fine(&error)));
             if draft.says("score") {
                 let suite = Suite::of(&draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
-                let contest = Contest::new(suite, &[], None, &Registry::builtin());
+                let contest = Contest::new(suite, &[], None, &mumakil::registry());
                 let contest = contest.unwrap_or_else(|error| panic!("{}", fine(&error)));
-                let plan = Plan::new(&contest.study, &Registry::builtin());
+                let plan = Plan::new(&contest.study, &mumakil::registry());
                 plan.unwrap_or_else(|error| panic!("{}", fine(&error)));
             } else if draft.is_study() {
                 let study = Study::of(draft).unwrap_or_else(|error| panic!("{}", fine(&error)));
-                let plan = Plan::new(&study, &Registry::builtin());
+                let plan = Plan::new(&study, &mumakil::registry());
                 plan.unwrap_or_else(|error| panic!("{}", fine(&error)));
                 studies += 1;
             } else {
-                let resolved = draft.resolve(&Registry::builtin());
+                let resolved = draft.resolve(&mumakil::registry());
                 resolved.unwrap_or_else(|error| panic!("{}", fine(&error)));
                 scenarios += 1;
             }
@@ -159,7 +159,7 @@ fn the_policy_of_the_guide_runs() {
         assert!(Chapter::find("extending").unwrap().text.contains(&block), "{block}");
     }
 
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.add::<FewestFirst>();
     let yaml = "workload: {jobs: [{name: a, count: 2, maps: 90, reduces: 5, map_time: 20s}]}\n\
                 scheduler: fewest-first\n";

@@ -3,7 +3,7 @@
 use std::fs;
 
 use mumakil::emulation::{Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 /// Returns the mean wait of a heartbeat in microseconds. The JobTracker takes 1 ms for each
 /// heartbeat. Every tracker sends one heartbeat a second, which the fuzz makes earlier or later.
@@ -16,7 +16,7 @@ workload: {{jobs: [{{name: long, maps: 1, map_time: 3min}}]}}
 record: {{tasks: false, timeline: false}}
 "
     );
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("heartbeats.yaml", &text, &[], &registry).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let options = Options { folder: Some(folder.path().to_owned()), ..Options::default() };

@@ -102,7 +102,7 @@ impl Watcher for Teller {
 /// Runs a scenario twice, the second time with the invariant checker, since a run can have only one
 /// watcher.
 fn run(yaml: &str) -> (Story, Emulated) {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("test.yaml", yaml, &[], &registry);
     let scenario = loaded.unwrap_or_else(|error| panic!("{error}\n{yaml}")).scenario;
     let story = Arc::new(Mutex::new(Story::default()));
@@ -251,7 +251,7 @@ workload: {jobs: ["
 
 /// Returns when the jobs of a scenario end, in seconds.
 pub(crate) fn finishes(yaml: &str) -> Vec<f64> {
-    finishes_with(yaml, &Registry::builtin())
+    finishes_with(yaml, &mumakil::registry())
 }
 
 /// As [`finishes`], with what a registry brings.

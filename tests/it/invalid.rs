@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 /// policies.
 struct Lazy;
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct LazyOptions {
     sleep: SimSpan,
     wake: Wake,
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Wake {
     #[default]
@@ -65,7 +65,7 @@ impl Policy for Fifo {
     }
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoOptions {}
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mumakil::cluster::ClusterSpec;
-use mumakil::scenario::{Draft, Registry, Scenario};
+use mumakil::scenario::{Draft, Scenario};
 use mumakil::study::{Plan, Study};
 use mumakil::units::{Bytes, SimSpan};
 
@@ -34,7 +34,7 @@ scheduler:
 fn plan(study: &Path) -> Plan {
     let study = Study::of(Draft::read(study).unwrap());
     let study = study.unwrap_or_else(|error| panic!("{error}"));
-    Plan::new(&study, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"))
+    Plan::new(&study, &mumakil::registry()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns the scenario of each cell of a study over `base.yaml`.
@@ -86,7 +86,7 @@ fn parts_of_a_cluster_keep_what_an_argument_does_not_say() {
         sets.iter().for_each(|set| arguments.extend(["--set", set]));
         assert_eq!(told(&room, &arguments), "");
         let resolved = room.path(&format!("{out}/scenario.resolved.yaml"));
-        let resolved = Draft::read(&resolved).unwrap().resolve(&Registry::builtin());
+        let resolved = Draft::read(&resolved).unwrap().resolve(&mumakil::registry());
         assert_has_both_halves(&resolved.unwrap().scenario.cluster);
     }
 }
@@ -157,7 +157,7 @@ fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
     ] {
         let mut written = cells(&room, &format!("{study}\nsweep: {{seeds: 1}}")).remove(0);
         let base = Draft::read(&room.path("base.yaml")).unwrap().with(&[set.to_owned()]);
-        let set = base.resolve(&Registry::builtin()).unwrap().scenario;
+        let set = base.resolve(&mumakil::registry()).unwrap().scenario;
         // Ignore the name and the recorded data: a study sets its own.
         (written.name, written.record) = (set.name.clone(), set.record.clone());
         assert_eq!(written.to_yaml(), set.to_yaml(), "{study}");

@@ -7,7 +7,7 @@ use mumakil::MODEL;
 use mumakil::emulation::{Options, Prepared};
 use mumakil::output::RunFolder;
 use mumakil::runtime::Transport;
-use mumakil::scenario::{self, Registry, STARTERS};
+use mumakil::scenario::{self, STARTERS};
 
 use crate::{Room, root};
 
@@ -51,7 +51,7 @@ const SETS: [&[&str]; 19] = [
 
 /// Returns the digest of a run.
 fn digest(file: &str, text: &str, sets: &[String]) -> String {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse(file, text, sets, &registry);
     let loaded = loaded.unwrap_or_else(|error| panic!("{sets:?}: {error}"));
     let room = Room::new();
@@ -68,7 +68,7 @@ fn digests() -> String {
         let told = digest(starter.name, starter.text, &["record.report=false".to_owned()]);
         writeln!(lines, "{told} {}", starter.name).unwrap();
     }
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let policies = registry.names().filter(|name| *name != "external");
     let policies = policies.map(|policy| vec![format!("scheduler={policy}")]);
     let sets = SETS.iter().map(|sets| sets.iter().map(|set| (*set).to_owned()).collect());

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::thread;
 
 use mumakil::emulation::{Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 /// Mumak's result for a job.
 struct Row {
@@ -90,7 +90,7 @@ fn emulated(trace: &Path, topology: &Path, seed: u64, sets: &[&str]) -> tempfile
         "hadoop: mumak\nseed: {seed}\nworkload: {{rumen: {{trace: {trace:?}, topology: \
          {topology:?}}}}}"
     );
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = scenario::parse("mumak", &yaml, &sets, &registry).unwrap().scenario;
     let folder = tempfile::tempdir().unwrap();

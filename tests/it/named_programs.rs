@@ -32,7 +32,7 @@ fn find(schema: &Value, at: &[&str], programs: &mut Vec<String>) {
 
 #[test]
 fn only_a_policy_is_a_program() {
-    let schema = serde_json::to_value(study::schema(&Registry::builtin())).unwrap();
+    let schema = serde_json::to_value(study::schema(&mumakil::registry())).unwrap();
     let mut programs = Vec::new();
     find(&schema, &[], &mut programs);
     assert_eq!(programs, ["scheduler.external", "later.[].scheduler.external"]);
@@ -42,7 +42,7 @@ const SCHEDULER: &str = "{external: {command: [sh, mine.sh]}}";
 
 /// Returns a registry with this right.
 fn with(permit: ProgramPermit) -> Registry {
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.permit_programs(permit);
     registry
 }
@@ -61,7 +61,7 @@ fn a_program_is_seen_before_it_starts() {
         [format!("scheduler: {SCHEDULER}"), format!("later: [{{at: 1s, scheduler: {SCHEDULER}}}]")]
     {
         let text = format!("{REST}{policies}\n");
-        let loaded = scenario::parse(&file, &text, &[], &Registry::builtin())
+        let loaded = scenario::parse(&file, &text, &[], &mumakil::registry())
             .unwrap_or_else(|error| panic!("{text}: {error}"));
         let is_program = |warning: &&Warning| matches!(warning, Warning::Program(_));
         assert_eq!(loaded.warnings.iter().filter(is_program).count(), 1, "{text}");
@@ -99,7 +99,7 @@ fn a_program_is_seen_before_it_starts() {
 fn studies_and_contests_know_a_program() {
     let room = Room::new();
     room.write("mine.sh", "touch PWNED\n");
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let suite = SUITES.iter().find(|suite| suite.name == "small").unwrap();
     let text = format!("{REST}sweep: {{scheduler: [fifo, {SCHEDULER}], seeds: 1}}\n");
     let draft = Draft::of(&room.path("mine.yaml").display().to_string(), &text).unwrap();

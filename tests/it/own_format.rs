@@ -165,7 +165,7 @@ impl Source for AntJobs {
 
 /// Returns a registry with the format, which one line adds.
 fn registry() -> Registry {
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.add_format(&Ants).add_source::<AntJobs>();
     registry
 }

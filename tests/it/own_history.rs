@@ -9,7 +9,6 @@ use std::path::Path;
 use mumakil::cluster::{Hdfs, TrackerId};
 use mumakil::emulation::Prepared;
 use mumakil::output::results::RunResults;
-use mumakil::scenario::Registry;
 use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobEnd, JobRow};
 
 /// When the cluster of the log was started, in milliseconds since 1970.
@@ -42,7 +41,7 @@ pub(crate) fn write(scenario: &Path, run: &Path, to: &Path, policy: &str) {
 /// Returns the history of a run.
 pub(crate) fn of(scenario: &Path, run: &Path, policy: &str) -> Vec<JobHistory> {
     let text = fs::read_to_string(scenario).unwrap();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = mumakil::scenario::parse(&scenario.display().to_string(), &text, &[], &registry);
     let prepared = Prepared::new(loaded.unwrap().scenario, &registry).unwrap();
     let results = RunResults::new(run);

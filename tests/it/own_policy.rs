@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use mumakil::cluster::SlotKind;
 use mumakil::mapred::{Job, MapReach, Offer, Policy, Reason, Scheduler};
-use mumakil::scenario::Registry;
 
 /// The job with the fewest running tasks first, wherever its input is.
 pub struct FewestFirst;
@@ -42,7 +41,7 @@ impl Policy for FewestFirst {
 }
 
 fn main() -> ExitCode {
-    let mut registry = Registry::builtin();
+    let mut registry = mumakil::registry();
     registry.add::<FewestFirst>();
     mumakil::cli::run(registry)
 }

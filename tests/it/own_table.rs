@@ -4,7 +4,7 @@ use mumakil::emulation::{Options, emulate};
 use mumakil::mapred::Event;
 use mumakil::output::results::RunResults;
 use mumakil::record::{RecordError, RunBooks, RunEnd, TableWriter, Watcher};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::tables::{CellText, TableInfo};
 
 mumakil::table! {
@@ -57,7 +57,7 @@ until: 10min
 #[test]
 fn a_table_is_a_type_and_a_watcher() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let scenario = scenario::parse("own", SCENARIO, &[], &registry).unwrap().scenario;
     let users = Users(TableWriter::create(folder.path()).unwrap());
     let options = Options { watchers: vec![Box::new(users)], ..Options::default() };

@@ -15,7 +15,7 @@ use std::{fs, thread};
 
 use crate::rows;
 use mumakil::emulation::{Options, emulate};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::study::papers;
 
 const SEEDS: u64 = 10;
@@ -75,7 +75,7 @@ fn measured(folder: &Path, name: &str, by: &str) -> BTreeMap<(String, String), P
 
 /// Runs a scenario; returns the phases of each job by name.
 fn emulated(yaml: &str, seed: u64) -> BTreeMap<String, Phases> {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let sets = [format!("seed={seed}")];
     let scenario = scenario::parse("real", yaml, &sets, &registry).unwrap().scenario;
     let folder = tempfile::tempdir().unwrap();

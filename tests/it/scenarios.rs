@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mumakil::scenario::{Draft, Registry};
+use mumakil::scenario::Draft;
 use mumakil::study::{Plan, Study};
 
 use crate::{Room, files, root};
@@ -47,10 +47,10 @@ fn every_scenario_is_in_order_and_opens_with_a_question() {
         let warnings = if draft.is_study() {
             let study = Study::of(draft).unwrap_or_else(|error| panic!("error: {error}"));
             assert_eq!(study.name.as_str(), name);
-            let plan = Plan::new(&study, &Registry::builtin());
+            let plan = Plan::new(&study, &mumakil::registry());
             plan.unwrap_or_else(|error| panic!("error: {error}")).warnings
         } else {
-            let loaded = draft.resolve(&Registry::builtin());
+            let loaded = draft.resolve(&mumakil::registry());
             let loaded = loaded.unwrap_or_else(|error| panic!("error: {error}"));
             assert_eq!(loaded.scenario.name.as_str(), name);
             loaded.warnings

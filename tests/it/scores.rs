@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use mumakil::scenario::{Registry, SchedulerChoice};
+use mumakil::scenario::SchedulerChoice;
 
 use crate::{Room, lacks_python, root, sandbox};
 
@@ -168,7 +168,7 @@ fn a_baseline_that_refuses_jobs_is_not_the_best() {
 
 #[test]
 fn a_policy_that_knows_the_true_sizes_is_marked_however_deep_it_hides() {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     for (policy, knows) in [
         ("srpt", true),
         ("fsp", true),
@@ -395,7 +395,7 @@ fn the_suites_are_sound() {
         assert!(text.starts_with("# ") && text.lines().next().unwrap().contains('?'), "{name}");
         let suite = mumakil::scenario::Draft::of(&name, &text).unwrap();
         let suite = mumakil::study::Suite::of(&suite).unwrap_or_else(|error| panic!("{error}"));
-        let registry = mumakil::scenario::Registry::builtin();
+        let registry = mumakil::registry();
         let contest = mumakil::study::Contest::new(suite, &[], Some("key"), &registry).unwrap();
         mumakil::study::Plan::new(&contest.study, &registry)
             .unwrap_or_else(|error| panic!("{error}"));

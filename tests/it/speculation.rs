@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mumakil::emulation::{Options, emulate};
 use mumakil::record::{Summary, WasteSummary};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 use super::Room;
 
@@ -32,7 +32,7 @@ const POLICIES: [&str; 9] = [
 ];
 
 fn run(sets: &[&str], folder: Option<&Path>) -> Summary {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = scenario::parse("slow-nodes.yaml", SLOW_NODES, &sets, &registry).unwrap();
     let folder = folder.map(Path::to_owned);

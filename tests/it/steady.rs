@@ -3,7 +3,7 @@
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::record::LoadVerdict;
 use mumakil::runtime::Transport;
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 
 /// Jobs of one map, with exponential gaps and exponential times of ten minutes, on eight slots. A
 /// heartbeat follows each end of a task, so a slot is idle for moments only. Loads are exact: `pace`
@@ -21,7 +21,7 @@ workload:
 ";
 
 fn run(sets: &[&str]) -> Emulated {
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = scenario::parse("queue.yaml", QUEUE, &sets, &registry).unwrap().scenario;
     let options = Options { transport: Transport::Bare, ..Options::default() };

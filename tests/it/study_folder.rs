@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mumakil::scenario::{Draft, Registry};
+use mumakil::scenario::Draft;
 use mumakil::study::{BroughtFiles, Plan, Study, StudyManifest, keep, papers};
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ const RESOLVED: &str = "study.resolved.yaml";
 /// Returns a study with its first plan, and the manifest for its folder.
 fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
     let study = Study::of_any(draft).unwrap_or_else(|error| panic!("{error}"));
-    let plan = Plan::new(&study, &Registry::builtin()).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::new(&study, &mumakil::registry()).unwrap_or_else(|error| panic!("{error}"));
     let sheet = StudyManifest::new(&study, &plan);
     (study, plan, sheet)
 }

@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 
 use mumakil::emulation::Prepared;
 use mumakil::random::{Purpose, stream};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::trace::{Record, Records, Strictness};
-use mumakil::workload::Formats;
+use mumakil::traces::rumen::{LoggedJob, LoggedTopology};
+use mumakil::traces::swim::SwimJob;
 use mumakil::workload::format::ForeignJob;
-use mumakil::workload::rumen::{LoggedJob, LoggedTopology};
-use mumakil::workload::swim::SwimJob;
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 
@@ -222,7 +221,7 @@ fn real_traces_of_swim_are_read_and_written_byte_for_byte() {
     let Some(folder) = real("swim") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".tsv")) {
         let path = folder.join(name);
-        assert_eq!(Formats::builtin().recognise(&path).unwrap().name(), "SWIM");
+        assert_eq!(mumakil::traces::formats().recognise(&path).unwrap().name(), "SWIM");
         let (jobs, pass) = read::<SwimJob>(&path);
         let expected = match name.as_str() {
             "FB-2009_samples_24_times_1hr_0.tsv" => 5_894,
@@ -241,7 +240,7 @@ fn real_traces_of_rumen_are_read_and_written() {
     let Some(folder) = real("rumen") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".gz")) {
         let path = folder.join(name);
-        if Formats::builtin().recognise(&path).unwrap().name() == "Rumen's topology" {
+        if mumakil::traces::formats().recognise(&path).unwrap().name() == "Rumen's topology" {
             let (topology, _) = read::<LoggedTopology>(&path);
             let racks = &topology[0].children;
             let nodes: usize = racks.iter().map(|rack| rack.children.len()).sum();
@@ -281,7 +280,7 @@ fn real_traces_of_swim_have_a_map_for_each_block() {
         ("FB-2010_samples_24_times_1hr_0.tsv", 8_084_865),
     ] {
         let text = scenario_of(&folder.join(name), 600, "");
-        let registry = Registry::builtin();
+        let registry = mumakil::registry();
         let loaded = scenario::parse("test.yaml", &text, &[], &registry).unwrap();
         let workload = Prepared::new(loaded.scenario, &registry).unwrap().workload;
         let maps: u64 = workload.arrivals.iter().map(|job| u64::from(job.spec.maps)).sum();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mumakil::emulation::{Options, Prepared};
 use mumakil::mapred::{Input, JobSpec, StopReason};
-use mumakil::scenario::{self, Registry};
+use mumakil::scenario;
 use mumakil::workload::Workload;
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
@@ -12,7 +12,7 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=20;
 fn prepared(preset: &str, seed: u64, sets: &[&str]) -> Prepared {
     let text = format!("seed: {seed}\nworkload: {preset}");
     let sets: Vec<String> = sets.iter().map(ToString::to_string).collect();
-    let registry = Registry::builtin();
+    let registry = mumakil::registry();
     let loaded = scenario::parse("test.yaml", &text, &sets, &registry);
     let scenario = loaded.unwrap_or_else(|error| panic!("{preset}: {error}")).scenario;
     Prepared::new(scenario, &registry).unwrap()
@@ -277,7 +277,7 @@ fn every_workload_runs_to_its_end() {
     for (preset, sets) in runs {
         let prepared = prepared(preset, 3, sets);
         let options = Options { verify: true, ..Options::default() };
-        let run = prepared.emulate(&Registry::builtin(), options).unwrap();
+        let run = prepared.emulate(&mumakil::registry(), options).unwrap();
         assert_eq!(run.stop, StopReason::Done, "{preset}");
         assert_eq!(run.summary.jobs_succeeded, prepared.jobs(), "{preset}");
         assert_eq!(run.verifier.unwrap().violations().len(), 0, "{preset}");

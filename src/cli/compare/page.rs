@@ -283,7 +283,7 @@ mod tests {
     fn a_page_shows_runs_side_by_side_and_job_by_job() {
         let (_one, fifo) = run("<fifo>", [20, 60]);
         let (_two, fair) = run("fair", [10, 90]);
-        let page = page(&Registry::builtin(), &[fifo, fair]).unwrap();
+        let page = page(&crate::registry(), &[fifo, fair]).unwrap();
         let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["In short", "Sojourn", "Job by job"]);
         let html = page.html();

@@ -9,7 +9,7 @@ use super::contestant::contestant;
 use crate::cli::failure::Failure;
 use crate::cli::lines::TerminalLines;
 use crate::cli::terminal;
-use crate::external::BUSY;
+use crate::mapred::PolicyFailed;
 use crate::scenario::Registry;
 use crate::shell::quoted;
 use crate::study::{PolicyScore, ScoredContest, Verdict};
@@ -77,9 +77,10 @@ impl PolicyScoreArguments {
             let (policy, reasons) = (&score.policy, score.disqualified.len() as u64);
             match score.verdict() {
                 Verdict::Scored => Ok(score.total),
-                Verdict::NotJudged => {
-                    Err(Failure::environment(format!("`{policy}` is not judged: {BUSY}")))
-                }
+                Verdict::NotJudged => Err(Failure::environment(format!(
+                    "`{policy}` is not judged: {}",
+                    PolicyFailed::BUSY
+                ))),
                 Verdict::Out => Err(Failure::run(format!(
                     "`{policy}` is out of the contest, for {}",
                     counted(reasons, "reason")

@@ -3,7 +3,7 @@
 use crate::compare::{JobPair, JobPairs};
 use crate::statistics::{Band, interval, mean, quantile};
 use crate::tables::{JobEnd, JobRow};
-use crate::workload::rumen::{LoggedOutcome, LoggedTimes};
+use crate::traces::rumen::{LoggedOutcome, LoggedTimes};
 
 /// The parts of a job's sojourn. They add up to it.
 pub(super) const PARTS: [&str; 3] = ["wait", "map phase", "reduce phase"];

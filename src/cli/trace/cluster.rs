@@ -9,8 +9,8 @@ use crate::cli::table::{Align, table};
 use crate::cli::{file, terminal};
 use crate::shell::quoted_path;
 use crate::trace::Strictness;
+use crate::traces::rumen::{InferredSetting, LogReading, LoggedCluster};
 use crate::units::tell::counted;
-use crate::workload::rumen::{InferredSetting, LogReading, LoggedCluster};
 
 /// Infer a cluster from the log of its jobs: nodes, slots, heartbeats, times, policy
 ///

@@ -6,12 +6,12 @@ use std::io;
 use super::{TraceInput, TraceOutput};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
+use crate::traces::list::MappedColumn;
 use crate::units::SimSpan;
 use crate::units::tell::counted;
 use crate::workload::Formats;
 use crate::workload::exchange::{PackedJobs, check_listed, convert};
 use crate::workload::format::{Format, FormatContents, SeeJob, Trace};
-use crate::workload::list::MappedColumn;
 
 /// Convert a trace into another format
 ///

@@ -10,6 +10,9 @@
 //!                         └────────────── its next question is answered by these ◄───────┘
 //! ```
 
+mod choice;
+mod entry;
+mod failure;
 mod policy_bench;
 mod precedence;
 mod program;
@@ -30,6 +33,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::choice::SchedulerChoice;
+pub use self::entry::{DelayedNames, OptionFacts, PolicyEntry, PolicyGroups, PolicyOptions};
+pub use self::failure::PolicyFailed;
 pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
 pub use self::program::{PolicyProgram, ProgramPermit, ProgramWarning, RunPermit};
@@ -264,10 +270,6 @@ impl AddAssign for ExternalWork {
     }
 }
 
-/// The payload of the panic of a policy that cannot go on; the text says why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyFailed(pub String);
-
 /// A scheduling policy that scenarios can name.
 pub trait Policy: Scheduler + Sized + 'static {
     /// The name in `scheduler:`.
@@ -275,11 +277,14 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// A sentence on how it schedules.
     const ABOUT: &'static str;
     /// Its options in the scenario.
-    type Options: DeserializeOwned + Serialize + JsonSchema + Default + Send + Sync + 'static;
-    /// Whether the policy uses the bytes that reduces fetch, for example to estimate how large jobs
-    /// are, even if a job also gives the time of fetching. If it does not, users are warned that
-    /// such a job's bytes have no effect.
-    const HEEDS_BYTES: bool = true;
+    type Options: DeserializeOwned
+        + Serialize
+        + JsonSchema
+        + Default
+        + Clone
+        + Send
+        + Sync
+        + 'static;
 
     /// Checks parsed options against the cluster and the jobs, and replaces names of files by their
     /// contents. Returns errors and warnings.
@@ -291,6 +296,11 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// slots; charts show these guarantees.
     fn promised(_options: &Self::Options, _slots: PerSlot<u64>) -> PromisedSlots {
         PromisedSlots::new()
+    }
+
+    /// Returns what others ask of the options.
+    fn facts(_options: &Self::Options) -> OptionFacts<'_> {
+        OptionFacts::default()
     }
 
     /// Returns a policy that knows no jobs yet.

@@ -4,8 +4,6 @@
 //! processor time that it spends on them.
 
 use std::fs;
-use std::num::NonZero;
-use std::thread;
 use std::time::Duration;
 
 /// The times of the processes in a group.
@@ -49,15 +47,6 @@ impl GroupTimes {
             waited: self.waited.saturating_sub(earlier.waited),
         }
     }
-}
-
-/// Returns whether more threads than there are processors wanted one in the last minute, as far as
-/// the system tells.
-pub fn machine_is_busy() -> bool {
-    let told = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: Option<f64> = told.split_whitespace().next().and_then(|load| load.parse().ok());
-    let processors = thread::available_parallelism().map_or(1, NonZero::get) as f64;
-    load.is_some_and(|load| processors < load)
 }
 
 /// Returns the processor time in a line of `/proc/N/stat`; `None` if the process is of another

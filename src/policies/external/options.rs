@@ -1,7 +1,6 @@
 //! The options of a policy that runs in a process of its own.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,35 +124,9 @@ impl ExternalOptions {
     /// Returns the policy's name as reports show it.
     pub(super) fn called(&self) -> String {
         let command = self.command.iter().map(String::as_str);
-        called(self.name.as_deref(), command).unwrap_or_else(|| External::NAME.to_owned())
+        let title = PolicyProgram::title(self.name.as_deref(), command);
+        title.unwrap_or_else(|| External::NAME.to_owned())
     }
-}
-
-/// Returns the name that reports show for a policy that is a program, read from its unparsed
-/// options. `None` for other policies.
-pub fn title(policy: &str, options: &serde_yaml::Value) -> Option<String> {
-    let command = options.get("command").filter(|_| policy == External::NAME)?.as_sequence()?;
-    let name = options.get("name").and_then(serde_yaml::Value::as_str);
-    called(name, command.iter().filter_map(serde_yaml::Value::as_str))
-}
-
-/// Returns the name that reports show: `name`, or the first argument that looks like a script, or
-/// the program. `None` if there is no command.
-fn called<'w>(
-    name: Option<&str>,
-    command: impl Iterator<Item = &'w str> + Clone,
-) -> Option<String> {
-    if let Some(name) = name {
-        return Some(name.to_owned());
-    }
-    let is_script = |word: &&str| {
-        let extension = Path::new(word).extension().and_then(OsStr::to_str);
-        // `python3.11` is not a script: its extension is a number.
-        let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
-        !word.starts_with('-') && extension.is_some_and(is_one)
-    };
-    let file = command.clone().find(is_script).or(command.clone().next())?;
-    Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
 }
 
 /// Returns a command with absolute paths for its files. `digest` returns the digest of a file, if
@@ -221,9 +194,8 @@ mod tests {
             ("{command: [./target/release/mine, --rate=0.5, '7']}", "mine"),
             ("{command: [julia, --project=., mine.jl]}", "mine.jl"),
         ] {
-            let options = serde_yaml::from_str(options).unwrap();
-            assert_eq!(title("external", &options).as_deref(), Some(name));
-            assert_eq!(title("fair", &options), None);
+            let options: ExternalOptions = serde_yaml::from_str(options).unwrap();
+            assert_eq!(options.called(), name);
         }
         assert_eq!(ExternalOptions::default().called(), "external");
     }

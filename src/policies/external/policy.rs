@@ -13,9 +13,9 @@ use super::protocol::{
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptId, Complaint, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer, Orders,
-    PerSlot, Policy, PolicySite, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare,
-    SlotStanding, TrackerId, TrueDurations, View,
+    AttemptId, Complaint, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer, OptionFacts,
+    Orders, PerSlot, Policy, PolicySite, Reason, RunEndHook, Scheduler, Setting, SlotKind,
+    SlotShare, SlotStanding, TrackerId, TrueDurations, View,
 };
 
 /// The reason that is recorded for an order to which the policy gives no reason.
@@ -60,10 +60,13 @@ impl Policy for External {
     const NAME: &'static str = "external";
     const ABOUT: &'static str = "a policy that is another process, in any language";
     type Options = ExternalOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut ExternalOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         options.settle(site.folder)
+    }
+
+    fn facts(options: &ExternalOptions) -> OptionFacts<'_> {
+        OptionFacts { heeds_bytes: false, title: Some(options.called()), ..OptionFacts::default() }
     }
 
     fn new(options: ExternalOptions) -> Self {

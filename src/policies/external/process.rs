@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::groups;
 use super::load::GroupTimes;
-use mumakil_core::mapred::{ExternalWork, PolicyWords};
+use mumakil_core::mapred::{ExternalWork, PolicyFailed, PolicyWords};
 
 /// The largest length of an answer, in bytes. One read may exceed it.
 const LONGEST: usize = 16 << 20;
@@ -36,14 +36,9 @@ const LINE: u64 = 4 << 10;
 const CHUNK: usize = 64 << 10;
 /// How soon a process whose answer is late is looked at; later looks are rarer.
 const LOOK: Duration = Duration::from_millis(100);
-/// The end of an error that is the machine's fault: the process hardly got a processor.
-pub const BUSY: &str = "the machine was busy";
-/// The words of an error about a limit of real time.
-const REAL: &str = "of real time";
-/// The words of an error about a limit of processor time.
-const PROCESSOR: &str = "processor time";
-/// The beginnings of the lines of an error that show what was exchanged.
-const DIALOGUE: [&str; 4] = ["  asked    ", "  answered ", "  and then ", "  heard    "];
+const BUSY: &str = PolicyFailed::BUSY;
+const REAL_TIME: &str = PolicyFailed::REAL_TIME;
+const PROCESSOR_TIME: &str = PolicyFailed::PROCESSOR_TIME;
 /// How long to wait for the rest of standard error after the end of the process.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -244,7 +239,8 @@ impl Process {
             let times = GroupTimes::of(self.child.id());
             let spent = times.since(*before.get_or_insert(times));
             if let Some(most) = self.limits.processor.filter(|most| *most < spent.computed) {
-                let words = format!("it did not answer within {} of {PROCESSOR}", seconds(most));
+                let words =
+                    format!("it did not answer within {} of {PROCESSOR_TIME}", seconds(most));
                 return Err(self.tell(words, line));
             }
             if deadline <= now() {
@@ -256,7 +252,7 @@ impl Process {
     /// Returns the words about a process that did not do something in time.
     fn late(&self, what: &str, spent: GroupTimes) -> String {
         let real = self.limits.real;
-        let words = format!("it {what} within {} {REAL}", seconds(real));
+        let words = format!("it {what} within {} {REAL_TIME}", seconds(real));
         match real / 2 < spent.waited {
             true => format!("{words}, and had no processor for most of it: {BUSY}"),
             false => words,
@@ -431,7 +427,7 @@ fn told(status: ExitStatus) -> String {
              process"
                 .to_owned()
         }
-        (None, Some(SIGXCPU)) => format!("signal 24: it has used up its {PROCESSOR}"),
+        (None, Some(SIGXCPU)) => format!("signal 24: it has used up its {PROCESSOR_TIME}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => "an unknown end".to_owned(),
     }
@@ -441,24 +437,6 @@ fn told(status: ExitStatus) -> String {
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
-}
-
-/// Returns whether the words of an error may be about a limit of time, which a busy machine may be to
-/// blame for.
-pub fn is_limit(words: &str) -> bool {
-    [REAL, PROCESSOR].iter().any(|limit| words.contains(limit))
-}
-
-/// Returns whether an error is the machine's fault. Only the end of its first line says so: what a
-/// policy has written itself stands elsewhere.
-pub fn is_busy(words: &str) -> bool {
-    words.lines().next().is_some_and(|line| line.ends_with(BUSY))
-}
-
-/// Returns the words of an error without what was exchanged.
-pub fn without_dialogue(words: &str) -> String {
-    let is_dialogue = |line: &&str| DIALOGUE.iter().any(|begin| line.starts_with(begin));
-    words.lines().filter(|line| !is_dialogue(line)).collect::<Vec<_>>().join("\n")
 }
 
 fn seconds(span: Duration) -> String {

@@ -26,8 +26,8 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::places::move_entry;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Offer, PerSlot, Policy, PolicySite, Precedence,
-    PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
+    Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicySite,
+    Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
 
 /// The options of `aria`.
@@ -252,7 +252,6 @@ impl Policy for Aria {
     const ABOUT: &'static str =
         "the slots that a job needs for its deadline, by a profile of its true times";
     type Options = AriaOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut AriaOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let without = site.jobs.iter().any(|job| !job.has_deadline);
@@ -260,6 +259,11 @@ impl Policy for Aria {
         let hint = "give all jobs a `deadline`, or leave `spare: false` out";
         let complaint = || Complaint::stall(&["spare"], message, hint);
         (!options.spare && without).then(complaint).into_iter().collect()
+    }
+
+    fn facts(options: &AriaOptions) -> OptionFacts<'_> {
+        let delayed = options.delay.named();
+        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
     }
 
     fn new(AriaOptions { bound, spare, delay }: AriaOptions) -> Self {

@@ -37,13 +37,13 @@ use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
 use self::tree::{QueueMember, QueueTree};
-use super::shared::delay::Delay;
+use super::shared::delay::{Delay, DelaySpec};
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     Complaint, HadoopLine, Job, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer,
-    Orders, PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots,
-    Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding, View,
+    OptionFacts, Orders, PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy,
+    PromisedSlots, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding, View,
 };
 
 /// The capacity scheduler.
@@ -72,7 +72,6 @@ impl Policy for Capacity {
     const NAME: &'static str = "capacity";
     const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
     type Options = WithReduces<CapacityOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         options.own.settle(site)
@@ -93,6 +92,12 @@ impl Policy for Capacity {
             (name.to_string(), PerSlot::of(|kind| whole(*share, slots[kind])))
         };
         tree.ids().filter(|id| *id != QueueId::ROOT).map(promise).collect()
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let delayed = own.delay.as_ref().map(DelaySpec::named).unwrap_or_default();
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..own.allocations.facts() }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -31,8 +31,9 @@ use mumakil_base::dense::grown;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
-    Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, PerSlot, Policy, PolicyReload,
-    PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind, SlotStanding, View, step,
+    Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, PerSlot, Policy,
+    PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind, SlotStanding, View,
+    step,
 };
 
 /// The options of `drf`.
@@ -255,7 +256,6 @@ impl Policy for Drf {
     const ABOUT: &'static str =
         "the lowest dominant share first: of memory and cores, where the cluster counts them";
     type Options = WithReduces<DrfOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &options.own;
@@ -266,6 +266,12 @@ impl Policy for Drf {
             path.retain(|key| key != "allocations");
         }
         complaints
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let delayed = own.delay.named();
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -23,8 +23,8 @@ use super::shared::measure::Measure;
 use super::shared::places::move_entry;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, Orders, PerSlot, Policy,
-    PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, SlotShare,
+    Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, SlotShare,
     SlotStanding, View, step,
 };
 
@@ -249,12 +249,16 @@ impl Policy for DynamicPriority {
     const NAME: &'static str = "dynamic-priority";
     const ABOUT: &'static str = "slots in proportion to what pools pay for them from their budgets";
     type Options = DynamicPriorityOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut DynamicPriorityOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
         let message = "`interval` must be above zero: at 0s time would stand still";
         let complaint = || Complaint::error(&["interval"], message, "Hadoop's is 20s");
         options.interval.is_zero().then(complaint).into_iter().collect()
+    }
+
+    fn facts(options: &DynamicPriorityOptions) -> OptionFacts<'_> {
+        let delayed = options.delay.named();
+        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
     }
 
     fn new(options: DynamicPriorityOptions) -> Self {

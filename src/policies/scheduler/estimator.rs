@@ -48,6 +48,11 @@ impl Estimator {
     pub(super) fn needs_sample(&self) -> bool {
         !matches!(self, Self::Oracle | Self::Formula(_) | Self::Named(_))
     }
+
+    /// Returns the name of an estimator that a user's own build of Mumakil brings.
+    pub(super) fn named(&self) -> Option<&str> {
+        if let Self::Named(name) = self { Some(name) } else { None }
+    }
 }
 
 /// The sizes of jobs as one policy knows them.

@@ -48,9 +48,9 @@ use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind,
-    SlotShare, SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler,
+    SlotKind, SlotShare, SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -194,7 +194,6 @@ impl Policy for Fair {
     const NAME: &'static str = "fair";
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
     type Options = WithReduces<FairOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
@@ -213,6 +212,12 @@ impl Policy for Fair {
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(&options.own.pool_by)
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
+        OptionFacts { heeds_bytes, delayed, ..own.allocations.facts() }
     }
 
     fn new(options: Self::Options) -> Self {

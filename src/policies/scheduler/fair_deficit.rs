@@ -34,9 +34,9 @@ use super::shared::share::weight;
 use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, Orders, PerSlot, Policy,
-    PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots, RankNumber,
-    Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots,
+    RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `fair-deficit`.
@@ -127,7 +127,6 @@ impl Policy for FairDeficit {
     const ABOUT: &'static str =
         "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
     type Options = WithReduces<FairDeficitOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
@@ -139,6 +138,11 @@ impl Policy for FairDeficit {
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(&options.own.pool_by)
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), ..own.allocations.facts() }
     }
 
     fn new(options: Self::Options) -> Self {

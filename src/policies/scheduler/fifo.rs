@@ -26,8 +26,8 @@ use super::shared::load::{TrackerLoad, room};
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, Precedence,
-    PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
+    AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
+    Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
 };
 
 /// The options of `fifo`.
@@ -72,7 +72,12 @@ impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
     type Options = WithReduces<FifoOptions>;
-    const HEEDS_BYTES: bool = false;
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let delayed = own.delay.named();
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..OptionFacts::default() }
+    }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;

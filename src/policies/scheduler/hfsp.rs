@@ -38,16 +38,16 @@ pub use self::options::{
 };
 use self::phase::{Phase, SuspendedHere};
 use self::ranking::RankedPlace;
-use super::estimator::Estimates;
+use super::estimator::{Estimates, Estimator};
 use super::rank::JobRecord;
-use super::shared::delay::Delay;
+use super::shared::delay::{Delay, DelaySpec};
 use super::shared::measure::Measure;
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, Outcome,
-    PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Report,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
+    Outcome, PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Report,
     RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
@@ -75,6 +75,14 @@ impl Policy for Hfsp {
         let mut complaints = options.complaints();
         complaints.extend(options.weights.as_ref().and_then(|weights| weights.unknown_names(site)));
         complaints
+    }
+
+    fn facts(options: &HfspOptions) -> OptionFacts<'_> {
+        OptionFacts {
+            delayed: options.delay.as_ref().map(DelaySpec::named).unwrap_or_default(),
+            estimator: options.estimator.as_ref().and_then(Estimator::named),
+            ..OptionFacts::default()
+        }
     }
 
     fn new(options: HfspOptions) -> Self {

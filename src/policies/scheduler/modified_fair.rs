@@ -50,9 +50,9 @@ use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, Orders, PerSlot, Policy,
-    PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler, SlotKind,
-    SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler,
+    SlotKind, SlotStanding, View,
 };
 
 /// The options of `modified-fair`.
@@ -133,7 +133,6 @@ impl Policy for ModifiedFair {
     const ABOUT: &'static str =
         "a fair scheduler with five mechanisms that adapt to what jobs need";
     type Options = WithReduces<ModifiedFairOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
@@ -147,6 +146,12 @@ impl Policy for ModifiedFair {
 
     fn promised(options: &Self::Options, _: PerSlot<u64>) -> PromisedSlots {
         options.own.allocations.promised(&options.own.pool_by)
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
+        OptionFacts { heeds_bytes, delayed, ..own.allocations.facts() }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -17,8 +17,8 @@ use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    JobEvent, JobId, Launched, Offer, PerSlot, Policy, Precedence, PrecedenceBy, Scheduler,
-    SlotKind, View,
+    JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, Precedence, PrecedenceBy,
+    Scheduler, SlotKind, View,
 };
 
 /// Serves jobs by their number of running tasks, the fewest first. The type `O` of the options
@@ -117,7 +117,10 @@ impl Policy for NaiveFair {
     const ABOUT: &'static str =
         "the job with the fewest running tasks first, wherever its input is";
     type Options = WithReduces<NaiveFairOptions>;
-    const HEEDS_BYTES: bool = false;
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        OptionFacts { heeds_bytes: options.reduces.heed_bytes(), ..OptionFacts::default() }
+    }
 
     fn new(options: Self::Options) -> Self {
         // In Algorithm 1 no job is passed over.
@@ -152,7 +155,10 @@ impl Policy for FairSkip {
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
     type Options = WithReduces<FairSkipOptions>;
-    const HEEDS_BYTES: bool = false;
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        OptionFacts { heeds_bytes: options.reduces.heed_bytes(), ..OptionFacts::default() }
+    }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: FairSkipOptions { skips, rack_skips }, reduces } = options;

@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use self::plan::SlotPlan;
 use mumakil_base::units::Factor;
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, PerSlot, Policy, PolicySite,
-    Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare, SlotStanding, View,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
+    PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare,
+    SlotStanding, View,
 };
 
 /// The options of `quincy`.
@@ -174,13 +175,16 @@ impl Policy for Quincy {
     const NAME: &'static str = "quincy";
     const ABOUT: &'static str = "the plan that costs least: bytes moved, time waited, work lost";
     type Options = QuincyOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut QuincyOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
         let message = "`wait` must be at most 100";
         let hint = "only its ratio to `rack` and `far` counts: make these smaller instead";
         let complaint = || Complaint::error(&["wait"], message, hint);
         (100.0 < options.wait.get()).then(complaint).into_iter().collect()
+    }
+
+    fn facts(_: &QuincyOptions) -> OptionFacts<'_> {
+        OptionFacts { heeds_bytes: false, ..OptionFacts::default() }
     }
 
     fn new(options: QuincyOptions) -> Self {

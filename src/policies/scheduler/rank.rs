@@ -38,8 +38,8 @@ use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::{SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, Outcome, PerSlot,
-    Policy, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind, TaskTimeSum,
+    AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
+    PerSlot, Policy, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind, TaskTimeSum,
     TrackerId, View,
 };
 
@@ -107,7 +107,6 @@ impl Policy for ByRank {
     const NAME: &'static str = "rank";
     const ABOUT: &'static str = "the job with the highest rank first, by a formula of your own";
     type Options = WithReduces<RankOptions>;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut Self::Options, _: &PolicySite<'_>) -> Vec<Complaint> {
         let RankOptions { jobs, reduces, preempt, .. } = &options.own;
@@ -120,6 +119,12 @@ impl Policy for ByRank {
             Complaint::error(&[key], message, "leave `victim.` out")
         });
         complaints.chain(preempt.iter().flat_map(PreemptSpec::complaints)).collect()
+    }
+
+    fn facts(options: &Self::Options) -> OptionFacts<'_> {
+        let WithReduces { own, reduces } = options;
+        let delayed = own.delay.named();
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::rank::{ByRank, PreemptSpec, RankFormula, RankOptions};
 use super::shared::delay::DelaySpec;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
-use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
+use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 
 /// Serves jobs by a rank that has a name of its own.
 #[derive(Debug)]
@@ -85,10 +85,14 @@ impl<R: NamedRank> Policy for ByNamedRank<R> {
     const NAME: &'static str = R::NAME;
     const ABOUT: &'static str = R::ABOUT;
     type Options = NamedRankOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut NamedRankOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
         options.suspended.complaint(&["suspended", "few"]).into_iter().collect()
+    }
+
+    fn facts(options: &NamedRankOptions) -> OptionFacts<'_> {
+        let delayed = options.delay.named();
+        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
     }
 
     fn new(NamedRankOptions { preemption, suspended, delay }: NamedRankOptions) -> Self {

@@ -22,7 +22,7 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::reduces::Reduces;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Fraction};
-use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler, Wrapper};
+use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 
 /// Processor sharing, by counting running tasks.
 pub type Ps = FewestFirst<()>;
@@ -31,7 +31,10 @@ impl Policy for Ps {
     const NAME: &'static str = "ps";
     const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
     type Options = ();
-    const HEEDS_BYTES: bool = false;
+
+    fn facts((): &()) -> OptionFacts<'_> {
+        OptionFacts { heeds_bytes: false, ..OptionFacts::default() }
+    }
 
     fn new((): ()) -> Self {
         Self::with(Delay::by_skips(Some(0), 0), Reduces::default())
@@ -149,7 +152,6 @@ impl<D: Discipline> Policy for BySize<D> {
     const NAME: &'static str = D::NAME;
     const ABOUT: &'static str = D::ABOUT;
     type Options = YardstickOptions;
-    const HEEDS_BYTES: bool = false;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         if options.estimator.needs_sample() {
@@ -159,6 +161,15 @@ impl<D: Discipline> Policy for BySize<D> {
             return vec![Complaint::error(&["estimator"], message, hint)];
         }
         Hfsp::settle(&mut options.in_order(D::ORDER), site)
+    }
+
+    fn facts(options: &YardstickOptions) -> OptionFacts<'_> {
+        OptionFacts {
+            heeds_bytes: false,
+            delayed: options.delay.named(),
+            estimator: options.estimator.named(),
+            ..OptionFacts::default()
+        }
     }
 
     fn new(options: YardstickOptions) -> Self {

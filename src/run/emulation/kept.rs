@@ -190,7 +190,7 @@ expect: [makespan > 0s]
 
     /// Keeps a run of the scenario with the override `set`; returns its report and its digest.
     fn keep(set: &str) -> (Option<String>, String) {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let sets = [set.to_owned()];
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
         let room = TempDir::new().unwrap();
@@ -233,7 +233,7 @@ faults: [{at: 2min, stop: node-6}]
 
     #[test]
     fn bytes_and_slot_time_by_node_add_up_to_those_of_the_run() {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("test.yaml", UNLIKE, &[], &registry).unwrap().scenario;
         let room = TempDir::new().unwrap();
         let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
@@ -250,7 +250,7 @@ faults: [{at: 2min, stop: node-6}]
 
     #[test]
     fn a_time_limit_holds_for_the_jobs_one_after_the_other_too() {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         // The job has so many heartbeats that both runs check the wall clock.
         let sets = ["record.alone=true", "workload.jobs[0].map_time=10h"].map(str::to_owned);
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
@@ -269,7 +269,7 @@ faults: [{at: 2min, stop: node-6}]
 
     #[test]
     fn the_time_to_build_the_jobs_counts_for_the_time_limit() {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let sets = ["workload.jobs[0].map_time=10h".to_owned()];
         let scenario = scenario::parse("test.yaml", ONE_JOB, &sets, &registry).unwrap().scenario;
         let mut prepared = Prepared::new(scenario, &registry).unwrap();
@@ -285,7 +285,7 @@ faults: [{at: 2min, stop: node-6}]
 
     #[test]
     fn a_trace_that_cannot_be_used_is_named_by_its_key() {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let room = TempDir::new().unwrap();
         let error = |name: &str, text: &str| {
             let path = room.path().join(name);

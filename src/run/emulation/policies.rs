@@ -74,7 +74,7 @@ impl RunPolicies {
         let course = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
         let reloads = course
             .filter(|step| !step.takes_over)
-            .filter_map(|step| registry.reload(&step.choice))
+            .filter_map(|step| Some(step.choice.options()?.reload()))
             .collect();
         Ok(Self {
             acting: Some(ActingPolicies { first, successors, reloads }),

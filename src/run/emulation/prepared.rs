@@ -14,7 +14,7 @@ use mumakil_base::units::tell::counted as counted_of;
 use mumakil_core::cluster::{
     Amounts, NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
 };
-use mumakil_core::mapred::{ExpectedJob, JobId, PolicySite};
+use mumakil_core::mapred::{DelayedNames, ExpectedJob, JobId, PolicySite};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
@@ -293,14 +293,14 @@ impl Prepared {
     /// Asks the policy about the jobs and nodes that come from files. Returns the policy's
     /// warnings, without the warnings that it already gave for the scenario alone.
     fn ask_policy(&self, registry: &Registry) -> Result<Vec<String>, EmulationError> {
-        let (known, site) = (self.scenario.site(), self.site());
+        let site = self.site();
         let mut new: Vec<String> = Vec::new();
         for policy in self.policies() {
-            // The scenario's own check has already reported these warnings.
-            let said = registry.check(&policy, &known)?;
             let doubts =
                 registry.check(&policy, &site)?.into_iter().chain(self.nobody_delayed(&policy));
-            let doubts = doubts.filter(|doubt| !said.contains(doubt) && !new.contains(doubt));
+            // The scenario's own check has already reported the warnings that the choice has.
+            let doubts =
+                doubts.filter(|doubt| !policy.doubts().contains(doubt) && !new.contains(doubt));
             let doubts: Vec<String> = doubts.collect();
             new.extend(doubts);
         }
@@ -309,25 +309,13 @@ impl Prepared {
 
     /// Returns warnings about names that have a delay of their own, but that no job and no pool has.
     fn nobody_delayed(&self, policy: &SchedulerChoice) -> Vec<String> {
+        let Some(options) = policy.options() else { return Vec::new() };
+        let DelayedNames { jobs, pools } = options.facts().delayed;
         let specs = || self.workload.arrivals.iter().map(|arrival| &arrival.spec);
+        let mut found = strange("jobs", jobs, specs().map(|job| &*job.name));
         let later =
             self.scenario.later.iter().filter_map(|later| later.change.as_ref()?.pool.as_deref());
-        let of = |group: &'static str, known: &mut dyn Iterator<Item = &str>| {
-            if policy.delayed(group).next().is_none() {
-                return Vec::new();
-            }
-            let known: BTreeSet<&str> = known.collect();
-            let strange = policy.delayed(group).filter(|name| !known.contains(name));
-            let doubt = |name: &str| {
-                let hint = nearest(name, known.iter().copied())
-                    .map(|near| format!("; did you mean `{near}`?"));
-                let hint = hint.unwrap_or_default();
-                format!("`delay.{group}` names `{name}`, of which there is no job{hint}")
-            };
-            strange.map(doubt).collect()
-        };
-        let mut found = of("jobs", &mut specs().map(|job| &*job.name));
-        found.extend(of("pools", &mut specs().map(|job| &*job.pool).chain(later)));
+        found.extend(strange("pools", pools, specs().map(|job| &*job.pool).chain(later)));
         found
     }
 
@@ -381,6 +369,21 @@ impl Prepared {
     }
 }
 
+/// Returns warnings about names in `delay` that no job and no pool has.
+fn strange<'n>(group: &str, names: Vec<&str>, known: impl Iterator<Item = &'n str>) -> Vec<String> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let known: BTreeSet<&str> = known.collect();
+    let strange = names.into_iter().filter(|name| !known.contains(name));
+    let doubt = |name: &str| {
+        let hint = nearest(name, known.iter().copied());
+        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("`delay.{group}` names `{name}`, of which there is no job{hint}")
+    };
+    strange.map(doubt).collect()
+}
+
 /// Returns the key that names the jobs: that of their file, or that of their source.
 fn key_of(spec: &mut WorkloadSpec) -> String {
     let source = spec.sources.first().map(|source| format!("workload.{}", source.key()));
@@ -413,7 +416,7 @@ mod tests {
     use mumakil_scenario as scenario;
 
     fn doubts_of(yaml: &str) -> Vec<String> {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let loaded = scenario::parse("test.yaml", yaml, &[], &registry).unwrap();
         Prepared::new(loaded.scenario, &registry).unwrap().doubts
     }
@@ -460,7 +463,7 @@ mod tests {
     #[test]
     fn jobs_of_a_mix_are_classed_by_the_scenario_before_their_types() {
         let classes = |more: &str| {
-            let registry = Registry::builtin();
+            let registry = crate::testing::registry();
             let types = "{a: {count: 1, maps: 1}, b: {count: 1, maps: 9}, c: {count: 1, maps: 1, class: own}}";
             let yaml = format!("workload: {{mix: {{types: {types}}}}}\n{more}");
             let loaded = scenario::parse("test.yaml", &yaml, &[], &registry).unwrap();

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn runs_that_differ_in_their_policy_share_the_times_and_others_do_not() {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let room = TempDir::new().unwrap();
         let known = TimesAlone::default();
         let keep = |name: &str, sets: &[&str]| {

@@ -1,8 +1,8 @@
 //! The formats of files with jobs, hosts or the settings of a generator.
 //!
 //! A format is one implementation of [`Format`]: how its files are recognised, what they hold, and
-//! how jobs are written in it. [`Formats`] is the list of them: [`Formats::builtin`] has those that
-//! Mumakil brings, and a user's own binary may add some. All code that reads traces uses this list,
+//! how jobs are written in it. [`Formats`] is the list of them: those that Mumakil brings are in
+//! `mumakil-traces`, and a user's own binary may add some. All code that reads traces uses this list,
 //! so no other code names the formats.
 //!
 //! A format of another tool consists of a type of records ([`Record`]) that are jobs
@@ -242,8 +242,8 @@ impl PartialEq for dyn Format {
 }
 
 /// The formats that can be read.
-#[derive(Clone, Debug)]
-pub struct Formats(pub(super) Vec<&'static dyn Format>);
+#[derive(Clone, Debug, Default)]
+pub struct Formats(Vec<&'static dyn Format>);
 
 impl Formats {
     /// Adds a format; replaces a format with the same name.
@@ -307,7 +307,7 @@ impl Formats {
 }
 
 /// Returns an error that a job cannot be written, since its end could not be read back.
-pub(super) fn too_late(job: &str) -> io::Error {
+pub fn too_late(job: &str) -> io::Error {
     let what =
         format!("the job `{job}` ends after more than a hundred years, too late to be read back");
     io::Error::new(io::ErrorKind::InvalidInput, what)
@@ -316,93 +316,4 @@ pub(super) fn too_late(job: &str) -> io::Error {
 /// Returns an error that a file has another format than expected.
 pub fn other(path: &Path, found: &dyn Format, expected: &'static str) -> TraceError {
     TraceError::OtherFormat { path: path.to_owned(), found: found.name(), expected }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workload::list::format::JobTable;
-
-    fn of(text: &str) -> Result<&'static str, String> {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("t");
-        std::fs::write(&path, text).unwrap();
-        let found = Formats::builtin().recognise(&path).map(|format| format.name());
-        let folder = format!("{}/", folder.path().display());
-        found.map_err(|error| error.to_string().replace(&folder, ""))
-    }
-
-    #[test]
-    fn a_format_is_told_by_the_first_record() {
-        for (text, format) in [
-            ("job0\t9\t9\tmany\t2\t3\n", "SWIM"),
-            (r#" {"user": {"a": [1]}, "jobID": "j"}"#, "Rumen's jobs"),
-            (r#"{"jobID": "j", "submitTime": oops}"#, "Rumen's jobs"),
-            (r#"{"jobID": "j", "mapTasks": ["#, "Rumen's jobs"),
-            (r#"{"name": "<root>", "children": null}"#, "Rumen's topology"),
-            ("Meta VERSION=\"1\" .\nJob JOBID=\"j\" .\n", "Hadoop's job history"),
-            ("Avro-Json\n{}\n", "Hadoop's job history"),
-            (r#"{"am.type": "mapreduce", "job.id": "j"}"#, "the SLS' jobs"),
-            (r#"{"num.nodes": 3}"#, "the SLS' jobs"),
-            (r#"{"rack": "r", "nodes": []}"#, "the SLS' nodes"),
-            (r#"{"description": "d", "workloads": []}"#, "the SLS' generator"),
-            ("submit,name\n", "a table of jobs"),
-            ("\u{feff}name\n", "a table of jobs"),
-            ("\"name\",\"maps\"\n", "a table of jobs"),
-            ("maps; name\n", "a table of jobs"),
-            ("name\tsubmit\tmaps\treduces\tinput\tshuffle\n", "a table of jobs"),
-            ("job,maps\n", "a table of jobs"),
-            ("# jobs\n- name: a\n", "a list of jobs in YAML"),
-            ("jobs:\n- name: a\n", "a list of jobs in YAML"),
-        ] {
-            assert_eq!(of(text), Ok(format), "{text}");
-        }
-    }
-
-    /// Mumakil's table with another name.
-    struct OwnTable;
-
-    impl Format for OwnTable {
-        fn name(&self) -> &'static str {
-            "a table of one's own"
-        }
-        fn has_line(&self, line: &[u8]) -> bool {
-            JobTable.has_line(line)
-        }
-        fn contents(&self) -> FormatContents {
-            JobTable.contents()
-        }
-        fn target(&self) -> Option<ConversionTarget> {
-            JobTable.target()
-        }
-    }
-
-    #[test]
-    fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = folder.path().join("t");
-        std::fs::write(&path, "name\n").unwrap();
-        let mut formats = Formats::builtin();
-        formats.add(&OwnTable);
-        assert_eq!(formats.recognise(&path).unwrap().name(), OwnTable.name());
-        assert_eq!(formats.written_as("csv").unwrap().name(), OwnTable.name());
-        assert!(formats.written_as("tsv").is_none());
-    }
-
-    #[test]
-    fn what_was_tried_is_said() {
-        let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
-                    (objects with `jobID`) and topology (`name`, `children`), Hadoop's job history \
-                    (`Meta VERSION=` or `Avro-Json` at its head), the SLS' jobs \
-                    (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), \
-                    the Standard Workload Format (18 numbers), Google's `task_events` of 2011, \
-                    Alibaba's `batch_task.csv`, and Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";
-        for (text, what) in [
-            ("\n \n", "t:3: the file is empty"),
-            ("\n{\"a\": 1}", "t:2: a JSON object, but of no known trace format"),
-            ("name: x\n", "t:1: a line of 1 column, of no known trace format"),
-        ] {
-            assert_eq!(of(text), Err(format!("{what}{hint}")));
-        }
-    }
 }

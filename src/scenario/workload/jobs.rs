@@ -21,7 +21,7 @@ use mumakil_core::mapred::{
 use mumakil_yaml as yaml;
 
 /// The most jobs that a scenario may have: a random stream has 24 bits for the number of a job.
-pub(crate) const MOST_JOBS: u64 = 1 << 24;
+pub const MOST_JOBS: u64 = 1 << 24;
 /// The latest submission in a scenario, in microseconds: 100,000 years. Virtual time ends after
 /// 580,000 years, so even the last job has time to run.
 const LATEST: u128 = 100_000 * 365 * 86_400 * 1_000_000;
@@ -33,7 +33,7 @@ const MOST_MAPS: u64 = 10_000_000;
 // Chosen: published traces have at most some ten million tasks.
 const MOST_TASKS: u64 = 100_000_000;
 /// The hint for [`too_many_tasks`].
-pub(crate) const FEWER_TASKS: &str = "lower `count`, `maps` or `reduces`";
+pub const FEWER_TASKS: &str = "lower `count`, `maps` or `reduces`";
 /// A number of maps or reduces of a job.
 pub type TaskCount = Count<0, 10_000_000>;
 
@@ -51,12 +51,12 @@ pub(crate) fn long_name(name: &str) -> Option<String> {
 }
 
 /// How many cores a task asks for.
-pub(super) type TaskCores = Count<0, 1_024>;
+pub type TaskCores = Count<0, 1_024>;
 
 /// The latest time at which any job of a list could be submitted, in microseconds. The sums need 128
 /// bits: the gaps between a million copies alone can exceed 64 bits.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct LatestSubmission {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LatestSubmission {
     /// The latest job that follows no other.
     own: u128,
     /// The jobs that follow others, in the worst case all one after another.
@@ -65,7 +65,7 @@ pub(crate) struct LatestSubmission {
 
 impl LatestSubmission {
     /// Returns the latest time with another job.
-    pub(crate) fn with(self, job: &JobEntry) -> Self {
+    pub fn with(self, job: &JobEntry) -> Self {
         let micros = |span: SimSpan| u128::from(span.as_micros());
         let last = micros(job.submit) + micros(job.every) * u128::from(job.count.get() - 1);
         match job.after.is_empty() {
@@ -74,7 +74,8 @@ impl LatestSubmission {
         }
     }
 
-    pub(crate) fn is_too_late(self) -> bool {
+    /// Returns whether that is later than any run can be.
+    pub fn is_too_late(self) -> bool {
         LATEST < self.own + self.chain
     }
 }
@@ -249,20 +250,28 @@ pub struct JobEntry {
 }
 
 /// The times of each task of a job.
-pub(super) struct DrawnTimes {
-    pub(super) maps: Vec<SimSpan>,
-    pub(super) reduces: Vec<Phases>,
+#[derive(Debug)]
+pub struct DrawnTimes {
+    /// Of each map.
+    pub maps: Vec<SimSpan>,
+    /// Of each reduce.
+    pub reduces: Vec<Phases>,
 }
 
 /// The times of the phases of a reduce.
-pub(super) struct Phases {
-    pub(super) shuffle: SimSpan,
-    pub(super) sort: SimSpan,
-    pub(super) work: SimSpan,
+#[derive(Debug)]
+pub struct Phases {
+    /// The time of fetching.
+    pub shuffle: SimSpan,
+    /// The time of the merge.
+    pub sort: SimSpan,
+    /// The time of computing.
+    pub work: SimSpan,
 }
 
 impl Phases {
-    pub(super) fn sum(&self) -> SimSpan {
+    /// Returns the time of all phases.
+    pub fn sum(&self) -> SimSpan {
         self.shuffle + self.sort + self.work
     }
 }
@@ -301,7 +310,7 @@ impl JobEntry {
 
     /// Returns the fields that differ from their defaults, so that a long list stays about as short
     /// as its author wrote it.
-    pub(crate) fn said(&self) -> Mapping {
+    pub fn said(&self) -> Mapping {
         static PLAIN: LazyLock<Mapping> = LazyLock::new(|| JobEntry::named("").fields());
         let mut fields = self.fields();
         fields.retain(|field, value| PLAIN.get(field) != Some(value));
@@ -315,7 +324,7 @@ impl JobEntry {
     }
 
     /// Returns how many tasks the jobs of this entry have.
-    pub(crate) fn tasks(&self, block: Bytes) -> u64 {
+    pub fn tasks(&self, block: Bytes) -> u64 {
         let each = u64::from(self.map_count(block)) + u64::from(self.reduces.get());
         each * u64::from(self.count.get())
     }
@@ -338,7 +347,7 @@ impl JobEntry {
 
     /// Returns how long the tasks of one job of this entry take without other load, drawn with a
     /// fixed seed; a time that depends on a cluster is zero.
-    pub(super) fn drawn(&self, block: Bytes) -> DrawnTimes {
+    pub fn drawn(&self, block: Bytes) -> DrawnTimes {
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
         let noise = |rng: &mut ChaCha8Rng| self.noise.sample(rng).get();
         let map = |map: u32| {
@@ -376,7 +385,7 @@ impl JobEntry {
 
     /// Returns each reduce's share of `bytes`, drawn as for the first job of a run with a fixed
     /// seed.
-    pub(super) fn drawn_parts(&self, bytes: Bytes) -> TaskBytes {
+    pub fn drawn_parts(&self, bytes: Bytes) -> TaskBytes {
         self.of_reduces(bytes, 1, JobId(0))
     }
 
@@ -388,7 +397,7 @@ impl JobEntry {
     }
 
     /// Returns the names of the entry's jobs.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         (0..self.count.get()).map(|number| self.name_of(number)).collect()
     }
 
@@ -410,7 +419,7 @@ impl JobEntry {
     ///
     /// Without `maps`, Hadoop's rule splits the input: whole blocks as long as more than 1.1 blocks
     /// are left, and the rest as one split.
-    pub(crate) fn map_count(&self, block: Bytes) -> u32 {
+    pub fn map_count(&self, block: Bytes) -> u32 {
         match (self.maps, self.input) {
             (Some(maps), _) => maps.get(),
             (None, None | Some(Bytes::ZERO)) => 0,
@@ -426,14 +435,14 @@ impl JobEntry {
     }
 
     /// Returns the bytes that the maps of a job read together; `None` without input.
-    pub(crate) fn input(&self, block: Bytes) -> Option<Bytes> {
+    pub fn input(&self, block: Bytes) -> Option<Bytes> {
         let maps = u64::from(self.map_count(block));
         let bytes = self.input.unwrap_or_else(|| Bytes::new(block.get() * maps));
         (0 < maps && bytes != Bytes::ZERO).then_some(bytes)
     }
 
     /// Returns the bytes that every map except the last reads, for an entry with input.
-    pub(crate) fn split(&self, block: Bytes) -> Bytes {
+    pub fn split(&self, block: Bytes) -> Bytes {
         match (self.maps, self.input) {
             (Some(maps), Some(bytes)) => Bytes::new(bytes.get() / u64::from(maps.get())),
             _ => block,
@@ -445,7 +454,7 @@ impl JobEntry {
     ///
     /// The rules: a job has `maps` or an `input`. Each map reads at least a byte of the input, if
     /// there is one. A list of times has one time for each task. Names are not endless.
-    pub(crate) fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
+    pub fn faults(&self, block: Bytes) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         // The check of the cluster reports a block of 0 bytes: only avoid dividing by zero here.
         let (input, block_size) = (self.input.map(Bytes::get), block.get().max(1));
@@ -678,7 +687,7 @@ pub(crate) fn tasks_of(jobs: &[JobEntry], block: Bytes) -> u64 {
 
 /// Returns the words of a complaint about more tasks than a run's memory holds; `None` if it holds
 /// them.
-pub(crate) fn too_many_tasks(tasks: u64) -> Option<String> {
+pub fn too_many_tasks(tasks: u64) -> Option<String> {
     (MOST_TASKS < tasks).then(|| {
         format!("{tasks} tasks are more than {MOST_TASKS}, which take about 9 GB of memory")
     })
@@ -701,7 +710,7 @@ fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
 
 /// Returns the indices of entries in an order in which each comes after those that it follows.
 /// Entries that wait for each other, or for entries in such a cycle, are missing.
-pub(crate) fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
+pub fn in_order(follows: &[Vec<usize>]) -> Vec<usize> {
     // Kahn's algorithm. A name that occurs twice in `after` is counted up twice and counted down
     // twice.
     let mut awaited: Vec<usize> = follows.iter().map(Vec::len).collect();
@@ -773,7 +782,7 @@ fn none() -> TaskCount {
     TaskCount::of(0)
 }
 
-pub(in crate::workload) fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
 

@@ -68,9 +68,13 @@ fn given_load(entries: &[JobEntry], site: &WorkloadSite<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::WorkloadGround;
     use super::*;
-    use mumakil_base::units::Bytes;
+    use crate::workload::format::Formats;
+    use crate::workload::submission::Submission;
+    use mumakil_base::units::Count;
+    use mumakil_core::cluster::{ClusterSpec, Topology};
+    use mumakil_core::mapred::{Hadoop, HadoopLine};
+    use std::sync::Arc;
 
     const JOBS: &str =
         "[{name: a, submit: 10s, maps: 4, input: 0, map_time: 58s, count: 3, every: 10s},
@@ -79,15 +83,22 @@ mod tests {
 
     fn paced(jobs: &str, pace: ArrivalPace, nodes: u32) -> (Vec<JobEntry>, Option<f64>) {
         let mut entries: Vec<JobEntry> = serde_yaml::from_str(jobs).unwrap();
-        let mut loads = None;
-        let ground = WorkloadGround::new(nodes, Bytes::from_mib(64));
-        let found = ground.found(|site| {
-            pace.apply(&mut entries, site);
-            loads = given_load(&entries, site);
-            Ok(Default::default())
-        });
-        found.unwrap();
-        (entries, loads)
+        let cluster = include_str!("../../../scenarios/clusters/default.yaml");
+        let mut cluster: ClusterSpec = serde_yaml::from_str(cluster).unwrap();
+        cluster.nodes = Count::of(nodes);
+        let site = WorkloadSite {
+            seed: 42,
+            folder: "".as_ref(),
+            hadoop: &Hadoop::of(HadoopLine::V020),
+            submission: Submission::Replay,
+            topology: &Arc::new(Topology::new(&cluster)),
+            cluster: &cluster,
+            formats: &Formats::default(),
+            class_of: &|_, _| "all".into(),
+        };
+        pace.apply(&mut entries, &site);
+        let load = given_load(&entries, &site);
+        (entries, load)
     }
 
     fn times_s(entries: &[JobEntry]) -> Vec<(f64, f64)> {

@@ -10,7 +10,7 @@ use mumakil_base::units::Bytes;
 
 /// The names of all jobs of a list that were read so far, including the names that `count` makes.
 #[derive(Debug, Default)]
-pub(crate) struct TakenNames {
+pub struct TakenNames {
     /// How many jobs share each name, by `count`.
     counts: FxHashMap<Box<str>, u32>,
     /// The lowest number of names such as `a-7`, for each part before the dash.
@@ -22,7 +22,7 @@ impl TakenNames {
     ///
     /// # Errors
     /// If no job can have this name, or another job has it already.
-    pub(crate) fn take(&mut self, job: &JobEntry) -> Result<(), String> {
+    pub fn take(&mut self, job: &JobEntry) -> Result<(), String> {
         let (name, count) = (&job.name, job.count.get());
         if name.is_empty() {
             return Err("a job's name has at least one letter".to_owned());
@@ -64,7 +64,7 @@ pub(crate) fn copy(name: &str) -> Option<(&str, u32)> {
 }
 
 /// The hint for [`file_clashes`].
-pub(crate) const ONE_SIZE: &str =
+pub const ONE_SIZE: &str =
     "a file has blocks of one size: mend `maps` or `input`, or name another file";
 
 /// Returns the jobs that split a file differently from the first job that reads it, each with the
@@ -74,7 +74,7 @@ pub(crate) const ONE_SIZE: &str =
 /// a file split it alike; each may read any length from the beginning. A single map may read less
 /// than one of the cluster's blocks, as in traces: such a map does not show the block size of the
 /// file.
-pub(crate) fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
+pub fn file_clashes(jobs: &[JobEntry], block: Bytes) -> Vec<(usize, String)> {
     let reads = |job: &JobEntry| Some((job.map_count(block), job.input(block)?, job.split(block)));
     // The last map may read a tenth more than a block, by Hadoop's rule for splits.
     let fits_into = |bytes: Bytes, block: Bytes| bytes.get() * 10 <= block.get() * 11;

@@ -6,8 +6,9 @@
 //! [`JobEntry`], whichever source made it.
 
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
@@ -16,7 +17,7 @@ use super::format::{Format, Trace, other};
 use super::jobs::JobEntry;
 use super::site::WorkloadSite;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
-use mumakil_yaml::{self as yaml, Path, YamlProblem};
+use mumakil_yaml::{self as yaml, LateShape, Path, TreeShape, YamlProblem, read};
 
 /// The source of a run's jobs, with the options of the scenario.
 pub trait Source: AnyWorkload + fmt::Debug + Send + Sync {
@@ -77,6 +78,37 @@ pub trait SourceKind: Source + Clone + Serialize + DeserializeOwned + JsonSchema
     const KEY: &'static str;
     /// Its description, in one sentence.
     const ABOUT: &'static str;
+}
+
+/// A kind of workload that scenarios can name, without its type.
+#[derive(Clone, Debug)]
+pub struct SourceEntry {
+    pub(crate) key: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) shape: LateShape,
+    pub(crate) schema: fn(SchemaGenerator) -> Schema,
+    pub(crate) read: ReadSource,
+}
+
+/// Reads the options of a source until it has found a number of mistakes; values of the fallback
+/// replace wrong values.
+type ReadSource =
+    fn(Value, &Value, &TreeShape, usize) -> (Option<Box<dyn Source>>, Vec<YamlProblem>);
+
+impl SourceEntry {
+    /// Returns the entry of a kind of workload.
+    pub fn of<S: SourceKind>() -> Self {
+        Self {
+            key: S::KEY,
+            about: S::ABOUT,
+            shape: Arc::new(LazyLock::new(Box::new(TreeShape::of_type::<S>))),
+            schema: SchemaGenerator::into_root_schema_for::<Option<S>>,
+            read: |options, fallback, shape, most| {
+                let (source, problems) = read::<S>(options, fallback, shape, most);
+                (source.map(|source| Box::new(source) as Box<dyn Source>), problems)
+            },
+        }
+    }
 }
 
 /// Methods that follow from the type of a workload, for code that does not know the type.

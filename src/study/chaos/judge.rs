@@ -23,7 +23,6 @@ use mumakil_base::random::{Dist, Shape};
 use mumakil_base::units::tell::count;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
-use mumakil_policies::external::protocol::WireFromPolicy;
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_run::verify::Verifier;
 use mumakil_runtime::Transport;
@@ -236,7 +235,7 @@ pub(crate) fn parted(
 ) -> Option<CaseFlaw> {
     let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
         // Compare contents: the order of keys may differ.
-        let read = |line: &[u8]| serde_json::from_slice::<WireFromPolicy>(line).ok();
+        let read = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).ok();
         one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
     };
     let place = first.iter().zip(second).position(differ)?;

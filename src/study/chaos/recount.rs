@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use mumakil_run::emulation::{Options, Prepared};
     use mumakil_run::output::RunFolder;
-    use mumakil_scenario::{self as scenario, Registry};
+    use mumakil_scenario as scenario;
 
     /// Two pools, of which one has a job that is killed.
     const RUN: &str = "
@@ -382,7 +382,7 @@ faults: [{at: 30s, kill: b}]
 
     /// Returns a folder with the results of the run, of which `change` may alter a file.
     fn results(file: &str, change: impl Fn(&str) -> String) -> (TempDir, Option<String>) {
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("run.yaml", RUN, &[], &registry).unwrap().scenario;
         let room = TempDir::new().unwrap();
         let folder = RunFolder::create(&room.path().join("run"), false).unwrap();

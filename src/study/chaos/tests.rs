@@ -31,7 +31,7 @@ fn drawn(seed: u64, registry: &Registry, schema: &Json) -> serde_yaml::Value {
 
 #[test]
 fn a_number_always_draws_the_same_scenario_and_it_can_be_run() {
-    let registry = Registry::builtin();
+    let registry = crate::testing::registry();
     let schema = schema(&registry);
     for seed in 0..200 {
         let tree = drawn(seed, &registry, &schema);
@@ -47,14 +47,14 @@ fn each_theme_is_a_scenario() {
     for theme in THEMES {
         let mut tree = serde_yaml::from_str(jobs).unwrap();
         lay(&mut tree, serde_yaml::from_str(theme).unwrap());
-        assert_eq!(wrong(&tree, &Registry::builtin()), Ok(None), "{theme}");
+        assert_eq!(wrong(&tree, &crate::testing::registry()), Ok(None), "{theme}");
     }
 }
 
 /// Every setting of the schema is drawn sooner or later, so a new option is covered, too.
 #[test]
 fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
-    let registry = Registry::builtin();
+    let registry = crate::testing::registry();
     let schema = schema(&registry);
     let all: String = (0..3_000).map(|seed| text(&drawn(seed, &registry, &schema))).collect();
     let fields = |section: &str| {
@@ -74,7 +74,7 @@ fn every_policy_every_fault_and_every_setting_of_hadoop_is_drawn() {
 /// A command is drawn like any other string, and could be the name of an existing program.
 #[test]
 fn a_hunt_starts_no_programs() {
-    let all = Registry::builtin();
+    let all = crate::testing::registry();
     let tame = without_programs(&all);
     let uses = |registry: &Registry| {
         let schema = schema(registry);
@@ -115,7 +115,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
         // and report the reason.
         return;
     }
-    let mut registry = Registry::builtin();
+    let mut registry = crate::testing::registry();
     registry.permit_programs(ProgramPermit::Trusted);
     let schema = schema(&registry);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/policies");
@@ -170,7 +170,7 @@ fn policies_in_python_do_as_ours_do_on_random_clusters() {
 }
 
 fn found(yaml: &str) -> (HuntTally, Option<CaseFlaw>) {
-    Trial::new(&MUMAKIL, &Registry::builtin(), 1).of(&serde_yaml::from_str(yaml).unwrap())
+    Trial::new(&MUMAKIL, &crate::testing::registry(), 1).of(&serde_yaml::from_str(yaml).unwrap())
 }
 
 /// Each map takes 1 s / 0.01 % = 2 h 47 min to start, so 40 maps take 2 d 08 h in two slots.
@@ -205,7 +205,7 @@ workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
 /// `MUMAKIL_CASES` sets the number of cases.
 #[test]
 fn a_hunt_finds_nothing_in_what_is_right() {
-    let registry = Registry::builtin();
+    let registry = crate::testing::registry();
     let runs = std::env::var("MUMAKIL_CASES").map_or(40, |cases| cases.parse().unwrap());
     let workers = NonZero::new(1).unwrap();
     let wanted = Hunt { subject: MUMAKIL, seed: 1, runs, workers, time: None, patience: PATIENCE };
@@ -277,7 +277,7 @@ const MAPS_AND_REDUCES: &str =
 
 /// Judges a scenario under a policy.
 fn found_under<const KINDS: usize>(yaml: &str) -> (HuntTally, Option<CaseFlaw>) {
-    let mut registry = Registry::builtin();
+    let mut registry = crate::testing::registry();
     registry.add::<Greedy<KINDS>>();
     let tree = under(&serde_yaml::from_str(yaml).unwrap(), &"greedy".into());
     Trial::new(&MUMAKIL, &registry, 1).of(&tree)
@@ -329,7 +329,7 @@ workload: {jobs: [{name: a, maps: 1}]}
 
 #[test]
 fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
-    let mut registry = Registry::builtin();
+    let mut registry = crate::testing::registry();
     registry.add::<Helpless>();
     let subject = Subject::Mumakil { policy: Some("helpless".to_owned()) };
     let workers = NonZero::new(2).unwrap();
@@ -356,7 +356,7 @@ fn each_case_that_breaks_is_told_with_a_small_scenario_that_can_be_run() {
 /// is run with each mistake that no earlier case has shown.
 #[test]
 fn each_planted_mistake_is_found_within_a_thousand_cases() {
-    let registry = Registry::builtin();
+    let registry = crate::testing::registry();
     let schema = schema(&registry);
     let left: Mutex<Vec<&Planted>> = Mutex::new(PLANTED.iter().collect());
     let workers = thread::available_parallelism().unwrap();

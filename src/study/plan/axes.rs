@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_yaml::{Mapping, Value};
 
 use crate::plan::drawn::DrawnField;
-use mumakil_policies::external;
+use mumakil_core::mapred::PolicyProgram;
 use mumakil_results::expect::{self, Space};
 use mumakil_scenario::shape;
 use mumakil_yaml::{Path, PathStep, YamlProblem};
@@ -562,10 +562,17 @@ pub(crate) fn short_label(value: &Value) -> String {
     match map.iter().next() {
         Some((key, options)) if map.len() == 1 => {
             let key = text(key);
-            external::title(&key, options).unwrap_or(key)
+            program_label(&key, options).unwrap_or(key)
         }
         _ => text(value),
     }
+}
+
+/// Returns the name of a policy that is a program, as reports show it; `None` for other values.
+fn program_label(key: &str, options: &Value) -> Option<String> {
+    let command = options.get("command").filter(|_| key == "external")?.as_sequence()?;
+    let name = options.get("name").and_then(Value::as_str);
+    PolicyProgram::title(name, command.iter().filter_map(Value::as_str))
 }
 
 /// Returns a value in one line, such as `hfsp preemption=wait`.

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use mumakil_base::files;
+use mumakil_core::mapred::SchedulerChoice;
 use mumakil_core::trace::TraceFile;
-use mumakil_policies::external;
-use mumakil_scenario::{Draft, LoadedScenario, Scenario};
+use mumakil_scenario::{Draft, LoadedScenario, Registry, Scenario};
 use mumakil_yaml::Path as At;
 
 /// A file that the scenarios of a study name.
@@ -53,50 +53,55 @@ impl NamedFile {
     }
 }
 
-/// The option with which a policy names its allocation file.
-const ALLOCATIONS: &str = "allocations";
-
 /// Returns the policies in a scenario's tree, each with its path: `scheduler`, and the `scheduler`
 /// of each entry of `later`.
-fn policies(tree: &Value) -> impl Iterator<Item = (At, &Mapping)> {
+fn policies(tree: &Value) -> impl Iterator<Item = (At, SchedulerChoice)> {
     let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
     let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
     let places = [At::of("scheduler")].into_iter().chain(later);
-    places.filter_map(|at| Some((at.clone(), at.get(tree)?.as_mapping()?)))
+    places.filter_map(|at| {
+        let choice = serde_yaml::from_value(at.get(tree)?.clone()).ok()?;
+        Some((at, choice))
+    })
 }
 
-/// Returns the allocation files that a tree names, each with the path of its setting.
-pub(crate) fn allocations(tree: &Value) -> Vec<(At, PathBuf)> {
-    let of = |(at, choice): (At, &Mapping)| {
-        let (policy, options) = choice.iter().next()?;
-        let file = options.get(ALLOCATIONS)?.as_str()?;
-        Some((at.key(policy.as_str()?).key(ALLOCATIONS), PathBuf::from(file)))
+/// Returns the files that the policies of a tree name in their options, each with the path of its
+/// setting. A file that a policy does not know is reported when the tree is resolved.
+pub(crate) fn of_policies(tree: &Value, registry: &Registry) -> Vec<(At, PathBuf)> {
+    let of = |(at, choice): (At, SchedulerChoice)| {
+        let options = registry.read(&choice)?;
+        let files = options.facts().files.into_iter();
+        let at = at.key(&choice.name);
+        Some(files.map(|(option, file)| (at.join(&option.0), file.to_owned())).collect::<Vec<_>>())
     };
-    policies(tree).filter_map(of).collect()
+    policies(tree).filter_map(of).flatten().collect()
 }
 
 /// Returns the files of the programs that a resolved scenario starts.
 pub(crate) fn of_programs(scenario: &Scenario) -> Vec<NamedFile> {
-    let files = scenario.programs.iter().flat_map(|program| &program.files);
-    let named = files.filter_map(|(word, sha256)| {
-        let place = external::find(word, &scenario.folder, Some(sha256))?;
-        Some(NamedFile { name: word.into(), path: None, sha256: sha256.clone(), place })
-    });
-    named.collect()
+    let mut named = Vec::new();
+    for program in &scenario.programs {
+        for (word, place) in program.command.iter().zip(&program.located) {
+            let Some(sha256) = program.files.get(word).cloned() else { continue };
+            named.push(NamedFile { name: word.into(), path: None, sha256, place: place.into() });
+        }
+    }
+    named
 }
 
-/// Returns the settings that make a draft use the kept allocation files.
-pub(crate) fn kept_allocations(
+/// Returns the settings that make a draft use the kept files of its policies.
+pub(crate) fn kept_of_policies(
     draft: &Draft,
     known: &[NamedFile],
     folder: &Path,
+    registry: &Registry,
 ) -> Vec<(At, Value)> {
     let kept = |(at, file): (At, PathBuf)| {
         let known = known.iter().find(|known| known.name == file)?;
         let kept = files::kept(folder, &file, &known.sha256)?;
         Some((at, kept.to_string_lossy().into_owned().into()))
     };
-    allocations(draft.tree()).into_iter().filter_map(kept).collect()
+    of_policies(draft.tree(), registry).into_iter().filter_map(kept).collect()
 }
 
 /// Returns the settings that make a draft use the known files of its programs: the digests that they

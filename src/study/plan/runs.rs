@@ -311,7 +311,7 @@ impl<'s> Planner<'s> {
         values: &[usize],
         drawn: &[(&DrawnField, Value)],
     ) -> Result<Draft, PlanError> {
-        let study = self.study;
+        let (study, registry) = (self.study, self.registry);
         let mut draft = study.base(values).clone();
         for (axis, value) in study.sweep.axes.iter().zip(values) {
             for put in &axis.values[*value].puts {
@@ -336,10 +336,12 @@ impl<'s> Planner<'s> {
                 ScenarioError::invalid(vec![study.draft.finding(problem)])
             })?;
         }
-        // Note the allocation files before the draft is resolved: resolving replaces their paths by
+        // Note the files of policies before the draft is resolved: resolving replaces their paths by
         // their content.
-        self.hashes.note_allocations(&draft)?;
-        for (at, value) in named_files::kept_allocations(&draft, &study.files, &draft.folder()) {
+        self.hashes.note_files_of_policies(&draft, registry)?;
+        let folder = draft.folder();
+        let kept = named_files::kept_of_policies(&draft, &study.files, &folder, registry);
+        for (at, value) in kept {
             let origin = study.draft.origin(&Path::of("files"));
             draft.put(&at, value, origin).expect("the field exists");
         }
@@ -554,7 +556,7 @@ mod tests {
 
     /// Plans a study with one job and the given settings.
     fn plan(yaml: &str) -> Result<Plan, String> {
-        plan_with(yaml, &Registry::builtin())
+        plan_with(yaml, &crate::testing::registry())
     }
 
     fn plan_with(yaml: &str, registry: &Registry) -> Result<Plan, String> {
@@ -631,7 +633,7 @@ mod tests {
             let study = Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}"));
             let study = study.and_then(Study::of).map_err(|error| error.to_string());
             let planned = study.and_then(|study| {
-                Plan::new(&study, &Registry::builtin()).map_err(|error| error.to_string())
+                Plan::new(&study, &crate::testing::registry()).map_err(|error| error.to_string())
             });
             let error = planned.unwrap_err();
             assert!(error.contains(said), "{yaml}: {error}");
@@ -662,17 +664,17 @@ mod tests {
 
     #[test]
     fn runs_of_somebodys_own_policy_are_known_by_the_program() {
-        let mut registry = Registry::builtin();
+        let mut registry = crate::testing::registry();
         registry.add::<OwnKeys>();
         let ids = |registry: &Registry| plan_with("sweep: {seeds: 2}", registry).unwrap().runs;
-        assert_ne!(ids(&registry), ids(&Registry::builtin()));
+        assert_ne!(ids(&registry), ids(&crate::testing::registry()));
         assert_eq!(ids(&registry), ids(&registry));
     }
 
     #[test]
     fn runs_that_somebodys_own_policy_takes_over_are_known_by_the_program() {
-        let ours = Registry::builtin();
-        let mut registry = Registry::builtin();
+        let ours = crate::testing::registry();
+        let mut registry = crate::testing::registry();
         registry.add::<OwnKeys>();
         let ids = |policy, registry| {
             let yaml = format!(
@@ -734,7 +736,7 @@ mod tests {
             );
             Plan::new(
                 &Study::of(Draft::of("test.yaml", &yaml).unwrap()).unwrap(),
-                &Registry::builtin(),
+                &crate::testing::registry(),
             )
         };
         assert!(study(1).unwrap_err().to_string().contains("there is no name"));
@@ -746,7 +748,7 @@ mod tests {
         let yaml = "scheduler: fairr\nsweep: {cluster.racks: [1, 9, x], seeds: 2}\n\
                     cluster: {nodes: 3, hdfs: {replication: 0}}\nmetrics: [mean(sojurn)]";
         let draft = Draft::of("test.yaml", &format!("{ONE_JOB}{yaml}")).unwrap();
-        let error = Plan::check(draft, &Registry::builtin()).unwrap_err().to_string();
+        let error = Plan::check(draft, &crate::testing::registry()).unwrap_err().to_string();
         for told in ["unknown policy `fairr`", "text \"x\"", "integer `0`", "unknown name `sojurn`"]
         {
             assert!(error.contains(told), "{told}: {error}");

@@ -445,7 +445,7 @@ mod tests {
         for key in keys() {
             assert!(fields["properties"].get(key).is_some(), "{key}");
         }
-        let scenario = mumakil_scenario::schema(&mumakil_scenario::Registry::builtin());
+        let scenario = mumakil_scenario::schema(&crate::testing::registry());
         for key in STUDY_KEYS {
             assert!(scenario["properties"].get(key).is_none(), "a scenario has `{key}`");
         }
@@ -532,7 +532,7 @@ mod tests {
         let study = |more: &str| study(&format!("sweep: {{seeds: 2}}\n{more}"));
         let resolved = |base: &str| {
             let study = study(&format!("base: {base}")).unwrap();
-            study.bases[0].resolve(&Registry::builtin()).map_err(|error| error.to_string())
+            study.bases[0].resolve(&crate::testing::registry()).map_err(|error| error.to_string())
         };
         let base = "{cluster: {preset: vm-8, hdfs: {replication: 2}}, workload: fb2009}";
         for base in [base, &format!("[{base}, {{seed: 5}}]")] {

@@ -136,11 +136,11 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use mumakil_scenario::{Draft, Registry};
+    use mumakil_scenario::Draft;
 
     fn scenario() -> Scenario {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}";
-        Draft::of("test.yaml", yaml).unwrap().resolve(&Registry::builtin()).unwrap().scenario
+        Draft::of("test.yaml", yaml).unwrap().resolve(&crate::testing::registry()).unwrap().scenario
     }
 
     #[test]
@@ -172,7 +172,8 @@ mod tests {
         note(&store, "a", "seed 1", why, &scenario()).unwrap();
         let text = fs::read_to_string(path(&store, "a")).unwrap();
         assert!(text.starts_with("# seed 1: \\u{1b}[31m"), "{text}");
-        let again = Draft::of("a.yaml", &text).unwrap().resolve(&Registry::builtin()).unwrap();
+        let again =
+            Draft::of("a.yaml", &text).unwrap().resolve(&crate::testing::registry()).unwrap();
         assert_eq!(again.scenario.to_yaml(), scenario().to_yaml());
     }
 

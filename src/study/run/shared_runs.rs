@@ -245,14 +245,14 @@ mod tests {
     use crate::watch::life_sign::{End, Life};
     use crate::watch::sign_files::{end_of_writer, write_sign};
     use mumakil_base::files::RESOLVED;
-    use mumakil_scenario::{Draft, Registry};
+    use mumakil_scenario::Draft;
 
     fn plan(seeds: usize) -> Plan {
         let yaml = format!(
             "workload: {{jobs: [{{name: a, maps: 1, map_time: 1s}}]}}\nsweep: {{seeds: {seeds}}}"
         );
         let study = Study::of(Draft::of("test.yaml", &yaml).unwrap()).unwrap();
-        Plan::new(&study, &Registry::builtin()).unwrap()
+        Plan::new(&study, &crate::testing::registry()).unwrap()
     }
 
     /// A study's folder in which processes work; living processes hold the locks of their signs.

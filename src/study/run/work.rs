@@ -5,8 +5,11 @@
 //! disk, no further run begins.
 
 use std::any::Any;
+use std::fs;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::unbounded;
@@ -19,8 +22,7 @@ use crate::run::store::{FolderClaim, Store};
 use crate::run::verified;
 use mumakil_base::panics;
 use mumakil_base::units::tell::span;
-use mumakil_core::mapred::StopReason;
-use mumakil_policies::external::{self, BUSY, machine_is_busy};
+use mumakil_core::mapred::{PolicyFailed, StopReason};
 use mumakil_run::emulation::{EmulationError, Options, Prepared, RunWarning, TimesAlone};
 use mumakil_run::output::OutputError;
 use mumakil_runtime::{Transport, words_of_panic};
@@ -262,7 +264,8 @@ fn keep(
             Ok(Err(format!("it stalled after {after}: nothing can move any more")))
         }
         StopReason::TimeLimit => {
-            let busy = if machine_is_busy() { format!(": {BUSY}") } else { String::new() };
+            let busy =
+                if machine_is_busy() { format!(": {}", PolicyFailed::BUSY) } else { String::new() };
             Ok(Err(format!("{TIME_LIMIT}, and came to {after}{busy}")))
         }
     }
@@ -271,7 +274,16 @@ fn keep(
 /// Returns whether a run has failed at a limit of time, by the reason of its failure. The run may be
 /// sound: others at the same time may have kept it back.
 pub fn is_late(why: &str) -> bool {
-    external::is_limit(why) || why.contains(TIME_LIMIT)
+    PolicyFailed::is_limit(why) || why.contains(TIME_LIMIT)
+}
+
+/// Returns whether more threads than there are processors wanted one in the last minute, as far as
+/// the system tells.
+fn machine_is_busy() -> bool {
+    let told = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Option<f64> = told.split_whitespace().next().and_then(|load| load.parse().ok());
+    let processors = thread::available_parallelism().map_or(1, NonZero::get) as f64;
+    load.is_some_and(|load| processors < load)
 }
 
 /// Returns an error's message, with its causes.
@@ -282,8 +294,6 @@ fn words(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use tempfile::TempDir;
 
     use super::*;
@@ -296,7 +306,7 @@ mod tests {
     fn nothing_is_begun_where_nothing_can_be_written() {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {seeds: 9}";
         let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
-        let registry = Registry::builtin();
+        let registry = crate::testing::registry();
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
@@ -335,7 +345,7 @@ mod tests {
         let yaml =
             "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nsweep: {scheduler: [ps, fifo]}";
         let study = Study::of(Draft::of("test.yaml", yaml).unwrap()).unwrap();
-        let mut registry = Registry::builtin();
+        let mut registry = crate::testing::registry();
         registry.add::<Broken>();
         let plan = Plan::new(&study, &registry).unwrap();
         let room = TempDir::new().unwrap();

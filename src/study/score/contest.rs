@@ -1,5 +1,6 @@
 //! A contest: the study in which policies serve a suite beside its baselines and its bound.
 
+use serde::Serialize;
 use serde_yaml::{Mapping, Value};
 use sha2::{Digest as _, Sha256};
 
@@ -7,7 +8,6 @@ use crate::plan::axes::{Axis, SCENARIO, SEEDS};
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use crate::score::suite::{PolicyLimits, Suite};
-use mumakil_policies::external::SandboxOptions;
 use mumakil_scenario::{Name, Registry, ScenarioError, SchedulerChoice};
 use mumakil_yaml::{Origin, Path};
 
@@ -192,11 +192,16 @@ impl PolicyLimits {
     /// Returns the options that limit a program.
     fn options(&self) -> [(Value, Value); 2] {
         let Self { memory, processor, answer, wait, .. } = *self;
-        let sandbox = SandboxOptions { memory, processor, answer: Some(answer) };
-        let yaml = "limits can be written as YAML";
+        let sandbox =
+            [("memory", yaml(memory)), ("processor", yaml(processor)), ("answer", yaml(answer))];
+        let sandbox = sandbox.map(|(key, limit)| (Value::from(key), limit));
         [
-            ("timeout".into(), serde_yaml::to_value(wait).expect(yaml)),
-            ("sandbox".into(), serde_yaml::to_value(sandbox).expect(yaml)),
+            ("timeout".into(), yaml(wait)),
+            ("sandbox".into(), Mapping::from_iter(sandbox).into()),
         ]
     }
+}
+
+fn yaml(limit: impl Serialize) -> Value {
+    serde_yaml::to_value(limit).expect("limits can be written as YAML")
 }

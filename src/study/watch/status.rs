@@ -195,7 +195,7 @@ mod tests {
                     sweep: {cluster.nodes: [3, 4], seeds: 3}";
         let draft = mumakil_scenario::Draft::of("test.yaml", yaml).unwrap();
         let study = Study::of(draft).unwrap();
-        let plan = Plan::new(&study, &mumakil_scenario::Registry::builtin()).unwrap();
+        let plan = Plan::new(&study, &crate::testing::registry()).unwrap();
         StudyManifest::new(&study, &plan)
     }
 

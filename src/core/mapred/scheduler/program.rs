@@ -5,7 +5,9 @@
 //! issued a right ([`ProgramPermit`]). Both are asked in one place, where the process starts.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A program that a policy's options name. The check of these options declares it, by
@@ -33,6 +35,25 @@ impl PolicyProgram {
             && self.environment == other.environment
             && self.files == other.files
             && self.is_boxed == other.is_boxed
+    }
+
+    /// Returns the name of a program in reports: its own name, or the first argument that looks like
+    /// a script, or the command. `None` if there is no command.
+    pub fn title<'w>(
+        name: Option<&str>,
+        command: impl Iterator<Item = &'w str> + Clone,
+    ) -> Option<String> {
+        if let Some(name) = name {
+            return Some(name.to_owned());
+        }
+        let is_script = |word: &&str| {
+            let extension = Path::new(word).extension().and_then(OsStr::to_str);
+            // `python3.11` is not a script: its extension is a number.
+            let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
+            !word.starts_with('-') && extension.is_some_and(is_one)
+        };
+        let file = command.clone().find(is_script).or(command.clone().next())?;
+        Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
     }
 }
 

@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::file;
 use super::hash_order::JavaMaps;
 use super::rules::Rules;
-use crate::scheduler::shared::file_or::FileOptions;
+use crate::scheduler::shared::file_or::{FileOptions, note_groups};
 use crate::scheduler::shared::names::{TreeCheck, listed};
 use crate::scheduler::shared::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan, tell};
-use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec};
+use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups};
 
 /// The queue of jobs that name no existing queue.
 // Hadoop uses the same name.
@@ -169,6 +169,12 @@ impl FileOptions for Queues {
             check.complain(Some("init_poll"), message, "Hadoop's is 5s");
         }
         check.complaints()
+    }
+
+    fn groups(&self) -> PolicyGroups {
+        let mut groups = PolicyGroups { are_fixed: true, ..PolicyGroups::default() };
+        note_groups(&self.queues, |queue| &queue.queues, "", &mut groups.around);
+        groups
     }
 }
 

@@ -1,14 +1,18 @@
 //! A policy inside of a policy: its name and options, as they stand under `scheduler`.
 
 use std::borrow::Cow;
+use std::iter;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Offers;
-use crate::scheduler::{Capacity, PolicyVisitor, SchedulerChoice, visit_policies};
-use mumakil_core::mapred::{Complaint, Policy, PolicySite, Scheduler};
+use crate::external::External;
+use crate::scheduler::{Capacity, entries};
+use mumakil_core::mapred::{
+    Complaint, Policy, PolicyEntry, PolicySite, Scheduler, SchedulerChoice,
+};
+use mumakil_yaml::{PathStep, YamlProblem};
 
 /// A policy with its options, as under `scheduler`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,84 +22,59 @@ pub struct InnerPolicy(SchedulerChoice);
 impl InnerPolicy {
     /// Completes the options; returns complaints about them, each at the path of this policy.
     pub(super) fn settle(&mut self, site: &PolicySite<'_>) -> Vec<Complaint> {
-        let mut settler = InnerSettler { policy: self, site, complaints: None, names: Vec::new() };
-        visit_policies(&mut settler);
-        let InnerSettler { complaints, names, .. } = settler;
-        complaints.unwrap_or_else(|| {
+        let Some(entry) = self.entry() else {
             let message = format!("there is no policy `{}` for a framework", self.0.name);
-            vec![Complaint::error(&[], message, format!("there are {}", names.join(", ")))]
-        })
+            let names: Vec<&str> = inner_entries().map(PolicyEntry::name).collect();
+            return vec![Complaint::error(&[], message, format!("there are {}", names.join(", ")))];
+        };
+        let read;
+        let options = match self.0.options() {
+            Some(options) => options,
+            None => {
+                let (options, problems) = entry.read(self.0.written());
+                let Some(options) = options.filter(|_| problems.is_empty()) else {
+                    return problems.into_iter().map(|problem| complaint(entry, problem)).collect();
+                };
+                read = options;
+                &*read
+            }
+        };
+        let (settled, complaints) = options.settled(site);
+        self.0 = self.0.checked(settled, Vec::new());
+        let mut below = complaints;
+        below.iter_mut().for_each(|it| it.path.insert(0, entry.name().to_owned()));
+        below
     }
 
     /// Returns the policy; a wrong one, of which [`InnerPolicy::settle`] complains, is `None`.
     pub(super) fn build(&self) -> Option<Box<dyn Scheduler>> {
-        let mut builder = InnerBuilder { policy: self, built: None };
-        visit_policies(&mut builder);
-        builder.built
+        match self.0.options() {
+            Some(options) => Some(options.build()),
+            None => Some(self.entry()?.read(self.0.written()).0?.build()),
+        }
     }
 
-    fn options<O: DeserializeOwned>(&self) -> Result<O, serde_yaml::Error> {
-        serde_yaml::with::singleton_map_recursive::deserialize(self.0.options.clone())
+    fn entry(&self) -> Option<&'static PolicyEntry> {
+        inner_entries().find(|entry| entry.name() == self.0.name)
     }
 }
 
-/// Returns whether a framework may have this policy. `capacity` decides when the splits of jobs are
+/// Returns the policies that a framework may have. `capacity` decides when the splits of jobs are
 /// read, which only the policy of a whole run can do.
-fn may_be_inside<P: Policy>() -> bool {
-    P::NAME != Offers::NAME && P::NAME != Capacity::NAME
+fn inner_entries() -> impl Iterator<Item = &'static PolicyEntry> {
+    let others = [Offers::NAME, Capacity::NAME, External::NAME];
+    entries().iter().filter(move |entry| !others.contains(&entry.name()))
 }
 
-struct InnerSettler<'i> {
-    policy: &'i mut InnerPolicy,
-    site: &'i PolicySite<'i>,
-    complaints: Option<Vec<Complaint>>,
-    names: Vec<&'static str>,
-}
-
-impl PolicyVisitor for InnerSettler<'_> {
-    fn visit<P: Policy>(&mut self) {
-        if !may_be_inside::<P>() {
-            return;
-        }
-        self.names.push(P::NAME);
-        if self.policy.0.name != P::NAME {
-            return;
-        }
-        let complaints = match self.policy.options::<P::Options>() {
-            Ok(mut options) => {
-                let complaints = P::settle(&mut options, self.site);
-                self.policy.0.options = serde_yaml::with::singleton_map_recursive::serialize(
-                    &options,
-                    serde_yaml::value::Serializer,
-                )
-                .unwrap_or_default();
-                let below = |mut complaint: Complaint| {
-                    complaint.path.insert(0, P::NAME.to_owned());
-                    complaint
-                };
-                complaints.into_iter().map(below).collect()
-            }
-            Err(error) => {
-                let hint = format!("`mumakil show {}` lists its options", P::NAME);
-                vec![Complaint::error(&[], format!("{}: {error}", P::NAME), hint)]
-            }
-        };
-        self.complaints = Some(complaints);
-    }
-}
-
-struct InnerBuilder<'i> {
-    policy: &'i InnerPolicy,
-    built: Option<Box<dyn Scheduler>>,
-}
-
-impl PolicyVisitor for InnerBuilder<'_> {
-    fn visit<P: Policy>(&mut self) {
-        if self.policy.0.name == P::NAME && may_be_inside::<P>() {
-            let options = self.policy.options::<P::Options>().ok();
-            self.built = options.map(|options| -> Box<dyn Scheduler> { Box::new(P::new(options)) });
-        }
-    }
+/// Returns a mistake in the options of a policy as a complaint.
+fn complaint(entry: &PolicyEntry, problem: YamlProblem) -> Complaint {
+    let steps = problem.path.0.into_iter().map(|step| match step {
+        PathStep::Key(key) => key,
+        PathStep::Index(index) => index.to_string(),
+    });
+    let hint = problem.hint.unwrap_or_else(|| format!("see `mumakil show {}`", entry.name()));
+    let path = iter::once(entry.name().to_owned()).chain(steps).collect();
+    Complaint { path, ..Complaint::error(&[], problem.message, hint) }
 }
 
 impl JsonSchema for InnerPolicy {

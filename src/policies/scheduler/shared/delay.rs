@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::long_tasks::LongTasks;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AutoSpan, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer, Reason,
-    SlotKind, TrackerId, View,
+    AutoSpan, DelayedNames, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer,
+    Reason, SlotKind, TrackerId, View,
 };
 
 /// The longest wait that `auto` gives.
@@ -84,6 +84,13 @@ impl DelaySpec {
         pools: BTreeMap::new(),
         jobs: BTreeMap::new(),
     };
+
+    /// Returns the names that have waits of their own.
+    pub fn named(&self) -> DelayedNames<'_> {
+        let [jobs, pools] =
+            [&self.jobs, &self.pools].map(|own| own.keys().map(String::as_str).collect());
+        DelayedNames { jobs, pools }
+    }
 }
 
 /// By default no job waits.

@@ -1,10 +1,12 @@
 //! An option that is given in the scenario, or in a file of Hadoop whose path the scenario gives.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use indexmap::IndexMap;
 use roxmltree::Node;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -12,7 +14,11 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 
 use super::xml::{self, XmlFindings, XmlKind};
-use mumakil_core::mapred::{Complaint, PolicySite};
+use mumakil_core::mapred::{Complaint, OptionFacts, PolicyGroups, PolicySite};
+use mumakil_yaml::Path;
+
+/// The key of the option.
+const ALLOCATIONS: &str = "allocations";
 
 /// Options that may be given in a file of their own.
 pub trait FileOptions: Sized {
@@ -31,6 +37,22 @@ pub trait FileOptions: Sized {
 
     /// Returns complaints about the options, from a scenario or a file.
     fn check(&self, context: Self::Context) -> Vec<Complaint>;
+
+    /// Returns the pools or queues.
+    fn groups(&self) -> PolicyGroups;
+}
+
+/// Notes each pool or queue with the one around it; `inside` returns those inside of one.
+pub fn note_groups<G>(
+    groups: &IndexMap<String, G>,
+    inside: fn(&G) -> &IndexMap<String, G>,
+    around: &str,
+    places: &mut BTreeMap<String, String>,
+) {
+    for (name, group) in groups {
+        places.insert(name.clone(), around.to_owned());
+        note_groups(inside(group), inside, name, places);
+    }
 }
 
 /// An option, or the file that gives it.
@@ -41,6 +63,8 @@ pub enum FileOr<T> {
     File(PathBuf),
     /// The option itself.
     Given(T),
+    /// The content of a file, which was checked when it was read.
+    Read(T),
 }
 
 impl<T: Default> Default for FileOr<T> {
@@ -54,7 +78,7 @@ impl<T> FileOr<T> {
     pub fn given(&self) -> Option<&T> {
         match self {
             Self::File(_) => None,
-            Self::Given(given) => Some(given),
+            Self::Given(given) | Self::Read(given) => Some(given),
         }
     }
 
@@ -65,7 +89,7 @@ impl<T> FileOr<T> {
     #[track_caller]
     pub fn settled(&self) -> &T {
         match self {
-            Self::Given(given) => given,
+            Self::Given(given) | Self::Read(given) => given,
             Self::File(file) => {
                 panic!("{} is not read; `emulation::bench` reads it, as a run does", file.display())
             }
@@ -74,6 +98,16 @@ impl<T> FileOr<T> {
 }
 
 impl<T: FileOptions> FileOr<T> {
+    /// Returns what others ask of the option, whose key is `allocations`.
+    pub fn facts(&self) -> OptionFacts<'_> {
+        let files = match self {
+            Self::File(file) => vec![(Path::of(ALLOCATIONS), file.as_path())],
+            Self::Given(_) | Self::Read(_) => Vec::new(),
+        };
+        let groups = Some(self.given().map(T::groups).unwrap_or_default());
+        OptionFacts { files, groups, ..OptionFacts::default() }
+    }
+
     /// Replaces a path by the content of its file. Returns complaints about the option, whose key
     /// is `allocations`; `more` adds complaints if the option has no errors.
     pub fn read_and_check(
@@ -84,13 +118,14 @@ impl<T: FileOptions> FileOr<T> {
     ) -> Vec<Complaint> {
         let mut complaints = match self {
             Self::Given(given) => given.check(context),
+            Self::Read(_) => Vec::new(),
             Self::File(_) if !site.reads_files => {
                 let hint = "write the `allocations` themselves";
                 vec![Complaint::error(&[], "no file may be read here", hint)]
             }
             Self::File(file) => match xml::read(&site.folder.join(file), context) {
                 Ok((given, warnings)) => {
-                    *self = Self::Given(given);
+                    *self = Self::Read(given);
                     warnings
                 }
                 Err(complaints) => complaints,
@@ -98,14 +133,14 @@ impl<T: FileOptions> FileOr<T> {
         };
         // With errors the run does not begin, and further checks would only repeat them in other
         // words.
-        if let Self::Given(given) = self
+        if let Some(given) = self.given()
             && complaints.iter().all(|complaint| complaint.is_warning)
         {
             complaints.extend(more(given));
         }
         for complaint in &mut complaints {
             // The checks give paths within the option, so put its key in front.
-            complaint.path.insert(0, "allocations".to_owned());
+            complaint.path.insert(0, ALLOCATIONS.to_owned());
         }
         complaints
     }

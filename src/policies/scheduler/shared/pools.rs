@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::allocation_file;
-use super::file_or::FileOptions;
+use super::file_or::{FileOptions, note_groups};
 use super::names::TreeCheck;
 use super::xml::{XmlFindings, XmlKind};
 use mumakil_base::units::{Count, Factor, SimSpan};
-use mumakil_core::mapred::{Complaint, PrecedenceBy};
+use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy};
 
 /// A number of slots or jobs. Hadoop's largest number means that there is no limit.
 pub type Number = Count<0, 2_147_483_647>;
@@ -155,6 +155,12 @@ impl FileOptions for Pools {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
         check.complaints()
+    }
+
+    fn groups(&self) -> PolicyGroups {
+        let mut groups = PolicyGroups::default();
+        note_groups(&self.pools, |pool| &pool.pools, "", &mut groups.around);
+        groups
     }
 }
 

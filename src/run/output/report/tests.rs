@@ -9,7 +9,7 @@ use crate::record::{AttemptFate, LoadSummary, LocalityShares, RunFacts, WasteSum
 use mumakil_core::mapred::PerSlot;
 use mumakil_results::tables::testing::complete;
 use mumakil_results::tables::{AttemptRow, JobRow, SlotsRow};
-use mumakil_scenario::{self as scenario, Registry};
+use mumakil_scenario as scenario;
 
 const SCENARIO: &str = "
 description: Is <b> bold?
@@ -60,7 +60,8 @@ impl Run {
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let loaded = scenario::parse("test.yaml", SCENARIO, &[], &Registry::builtin()).unwrap();
+        let loaded =
+            scenario::parse("test.yaml", SCENARIO, &[], &crate::testing::registry()).unwrap();
         Self { folder, scenario: loaded.scenario, summary: summary(), warnings: Vec::new() }
     }
 
@@ -72,7 +73,7 @@ impl Run {
         };
         let report = RunReport {
             scenario: &self.scenario,
-            registry: &Registry::builtin(),
+            registry: &crate::testing::registry(),
             topology: &Topology::new(&self.scenario.cluster),
             labels: &[0, 1].map(place),
             summary: &self.summary,

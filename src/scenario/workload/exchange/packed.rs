@@ -101,12 +101,12 @@ impl PackedJobs {
     }
 
     /// Returns whether at least one job says a field.
-    pub(in crate::workload) fn say(&self, field: &str) -> bool {
+    pub fn say(&self, field: &str) -> bool {
         self.said.contains(field)
     }
 
     /// Returns the fields of each entry, without those that have their defaults.
-    pub(in crate::workload) fn entries(&self) -> impl Iterator<Item = Mapping> {
+    pub fn entries(&self) -> impl Iterator<Item = Mapping> {
         self.jobs.iter().filter(|job| job.copy == 0).map(|job| self.fields(*job))
     }
 

@@ -18,7 +18,7 @@ use mumakil_core::mapred::{
 use mumakil_run::emulation::{Options, Prepared, rules};
 use mumakil_run::verify::VerifierRules;
 use mumakil_runtime::RunCores;
-use mumakil_scenario::{self as scenario, Registry};
+use mumakil_scenario as scenario;
 
 /// A mistake of a core that receives messages of type `M`.
 trait Mistake<M>: Send {
@@ -511,7 +511,7 @@ until: 3h
 /// Returns the violations that the checker finds in a run; every unfinished job counts as a
 /// violation, too.
 fn found_in(yaml: &str, recast: impl FnOnce(RunCores) -> RunCores) -> Vec<String> {
-    let registry = Registry::builtin();
+    let registry = crate::testing::registry();
     let scenario = scenario::parse("test.yaml", yaml, &[], &registry).unwrap().scenario;
     let rules = VerifierRules { cut_off: false, ..rules(&scenario) };
     let options = Options { verify: true, ..Options::default() };

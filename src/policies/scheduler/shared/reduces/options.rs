@@ -34,6 +34,13 @@ pub struct ReducesSpec {
     pub reduce_gate: ReduceGate,
 }
 
+impl ReducesSpec {
+    /// Returns whether the order of reduces uses the bytes that reduces fetch.
+    pub fn heed_bytes(&self) -> bool {
+        self.srt.shuffle_rate.is_some()
+    }
+}
+
 /// The options of a policy with those of its reduces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WithReduces<O> {

@@ -1,0 +1,69 @@
+//! Readers of traces: files of jobs and hosts that other tools write, and Mumakil's own lists.
+//!
+//! Each format has a folder: the records of its files, the [`Source`] that makes jobs for a
+//! scenario, and the [`Format`], which recognises, reads and writes the files. The traits are in
+//! `mumakil-scenario`, which knows no format; [`sources`] and [`formats`] are put into its registry by
+//! the crate at the top. Bytes become records in [`mumakil_core::trace`].
+//!
+//! | format | record | written by |
+//! |---|---|---|
+//! | SWIM, lines of columns | [`swim::SwimJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
+//! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
+//! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
+//! | generator of YARN's SLS | [`sls::Synth`] | |
+//! | batch jobs of other clusters (`batch`) | | |
+//! | our own table of jobs, CSV | [`list::Row`] | [`list::write_table`] |
+//! | our own list of jobs, YAML | [`list::ListEntry`] | [`list::write_yaml`] |
+//!
+//! ```
+//! use mumakil_core::trace::{Records, Strictness};
+//! use mumakil_traces::swim::SwimJob;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "job0\t49\t49\t740773\t2339561\t627471\n";
+//! let mut jobs = Records::<SwimJob>::from_reader("jobs.tsv", text.as_bytes(), Strictness::Strict)?;
+//! let job = jobs.next().expect("a job")?;
+//! assert_eq!((job.id.as_str(), job.submit_s), ("job0", 49));
+//! assert!(jobs.next().is_none());
+//! assert!(jobs.sha256().is_some(), "the whole file was read");
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod hosts;
+pub mod list;
+pub mod rumen;
+pub mod sls;
+pub mod swim;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use crate::list::format::{JobList, JobTable};
+use crate::rumen::Rumen;
+use crate::rumen::format::{JobHistory, RumenJobs, RumenTopology};
+use crate::sls::Sls;
+use crate::sls::format::{SlsJobs, SlsNodes, SlsSynth};
+use crate::swim::Swim;
+use crate::swim::format::SwimJobs;
+use mumakil_scenario::workload::{Format, Formats, SourceEntry};
+
+/// Returns the kinds of workload whose jobs are read from a trace.
+pub fn sources() -> [SourceEntry; 3] {
+    [SourceEntry::of::<Rumen>(), SourceEntry::of::<Swim>(), SourceEntry::of::<Sls>()]
+}
+
+/// Returns the formats that Mumakil brings.
+pub fn formats() -> Formats {
+    let tools: [&dyn Format; 7] =
+        [&SwimJobs, &RumenJobs, &RumenTopology, &JobHistory, &SlsJobs, &SlsNodes, &SlsSynth];
+    let batch = batch::FORMATS.iter().map(|format| format as &dyn Format);
+    let own: [&dyn Format; 2] = [&JobTable, &JobList];
+    let mut formats = Formats::default();
+    tools.into_iter().chain(batch).chain(own).for_each(|format| _ = formats.add(format));
+    formats
+}

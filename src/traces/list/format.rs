@@ -1,0 +1,82 @@
+//! The formats of Mumakil's own lists: a table with a header, and YAML.
+
+use super::file::{read_table, read_yaml, write_table, write_yaml};
+use super::record::Row;
+use mumakil_base::units::Bytes;
+use mumakil_core::trace::{FirstFew, Record, Records};
+use mumakil_scenario::workload::JobEntry;
+use mumakil_scenario::workload::format::{ConversionTarget, Format, FormatContents, TraceJob};
+
+/// The format of tables of jobs.
+pub(crate) struct JobTable;
+/// The format of YAML lists of jobs.
+pub(crate) struct JobList;
+
+impl Format for JobTable {
+    fn name(&self) -> &'static str {
+        "a table of jobs"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Mumakil's own lists of jobs (CSV with a column `name`, or YAML)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        is_header(line)
+    }
+
+    fn contents(&self) -> FormatContents {
+        FormatContents::List {
+            read: |format, path, block, strictness, see| {
+                let rows = Records::open(path, strictness)?;
+                read_table(format, rows, path, block, strictness, see)
+            },
+            write: |jobs, to| write_table(jobs, to),
+        }
+    }
+
+    fn target(&self) -> Option<ConversionTarget> {
+        Some(ConversionTarget { key: "csv", about: "Mumakil's own table", make })
+    }
+}
+
+impl Format for JobList {
+    fn name(&self) -> &'static str {
+        "a list of jobs in YAML"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        // A comment may come before the first entry.
+        ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
+    }
+
+    fn contents(&self) -> FormatContents {
+        FormatContents::List {
+            read: |format, path, block, strictness, see| {
+                let entries = Records::open(path, strictness)?;
+                read_yaml(format, entries, path, block, strictness, see)
+            },
+            write: |jobs, to| write_yaml(jobs, to),
+        }
+    }
+
+    fn target(&self) -> Option<ConversionTarget> {
+        Some(ConversionTarget { key: "yaml", about: "Mumakil's own list", make })
+    }
+}
+
+fn make(entry: &JobEntry, _block: Bytes) -> TraceJob {
+    TraceJob::Own(Box::new(entry.clone()))
+}
+
+/// Returns whether a line is the header of a table: several words, known or not, or just `name`.
+fn is_header(line: &[u8]) -> bool {
+    let Ok(row) = Row::parse(line, &mut FirstFew::default()) else { return false };
+    let cells = row.cells(row.separator());
+    let is_word = |cell: &String| {
+        cell.starts_with(|c: char| c.is_ascii_alphabetic())
+            && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    // A single word may begin a file of any kind; only `name` itself shows a table.
+    cells.iter().any(|cell| cell == "name") || 1 < cells.len() && cells.iter().all(is_word)
+}

@@ -1,0 +1,833 @@
+//! A cluster as the log of its jobs shows it, and when each job of the log began and ended.
+//!
+//! ```text
+//! log -> ClusterSurvey -> LoggedCluster   settings of a scenario, each with the reason for it
+//!                      -> LoggedTimes     of each job, to hold a replay against
+//! ```
+//! A setting comes from what the log measured, or from the configurations that its jobs were logged
+//! with. Each setting tells how sure it is.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use serde_yaml::{Mapping, Value};
+
+use super::admitted::{RumenModel, RunnableJob, map_time};
+use super::attempt::{LoggedAttempt, LoggedOutcome, TaskType};
+use super::order::RepeatedIds;
+use super::properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
+use super::record::LoggedJob;
+use super::source::localisation;
+use super::survey::{LogHearing, LogSurvey, median, success};
+use super::topology::LoggedTopology;
+use mumakil_base::units::tell::{counted, span};
+use mumakil_base::units::{Bytes, Count, SimSpan};
+use mumakil_core::cluster::{DEFAULT_RACK, without_escapes};
+use mumakil_core::mapred::{HadoopLine, Priority, SlotKind};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
+use mumakil_scenario::hadoop_preset;
+
+/// A cluster that was inferred from a log.
+#[derive(Clone, Debug)]
+pub struct LoggedCluster {
+    /// The settings that the log shows, in the order of a scenario.
+    pub settings: Vec<InferredSetting>,
+    /// Its racks and hosts.
+    pub topology: LoggedTopology,
+    /// The priorities that jobs got later, in the order of time.
+    pub priorities: Vec<LaterPriority>,
+    /// The facts that the log does not show, each a sentence.
+    pub missing: Vec<String>,
+    /// How many jobs it was inferred from.
+    pub jobs: usize,
+}
+
+/// A setting of a scenario that a log shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferredSetting {
+    /// Its path in a scenario, such as `cluster.map_slots`.
+    pub path: &'static str,
+    /// Its value, as a scenario has it.
+    pub value: String,
+    /// How sure it is.
+    pub sure: InferredBy,
+    /// The evidence for it.
+    pub reason: String,
+}
+
+/// A change of a job's priority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaterPriority {
+    /// The time since the first job of the log was submitted.
+    pub at: SimSpan,
+    /// The name that the job has in a run.
+    pub job: String,
+    /// Its priority from then on.
+    pub priority: Priority,
+}
+
+/// How a setting was inferred from a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InferredBy {
+    /// The configurations of jobs say it, and nothing that was measured speaks against it.
+    Said,
+    /// It was measured.
+    Measured,
+    /// It was measured, but may be more.
+    AtLeast,
+    /// Nothing shows it.
+    Assumed,
+}
+
+impl fmt::Display for InferredBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Said => "said",
+            Self::Measured => "measured",
+            Self::AtLeast => "at least",
+            Self::Assumed => "assumed",
+        })
+    }
+}
+
+/// When a logged job began and ended, in milliseconds of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedTimes {
+    /// The name that the job has in a run.
+    pub name: String,
+    /// When it was submitted.
+    pub submit: u64,
+    /// When its first map or reduce was assigned.
+    pub first_launch: Option<u64>,
+    /// When the JobTracker heard of the end of its last map.
+    pub maps_done: Option<u64>,
+    /// When it ended.
+    pub finish: Option<u64>,
+    /// How it ended.
+    pub outcome: Option<LoggedOutcome>,
+}
+
+/// A log that was read: when its jobs ran, and the cluster that the first of them show.
+#[derive(Clone, Debug)]
+pub struct LogReading {
+    /// The jobs that a run replays, in the order of their submission.
+    pub times: Vec<LoggedTimes>,
+    /// How many of these jobs, from the first one on, the cluster was inferred from.
+    pub calibrating: usize,
+    /// The cluster.
+    pub cluster: LoggedCluster,
+}
+
+impl LogReading {
+    /// Reads a log: Rumen's jobs, or the job history of a cluster. The first jobs, this share of all,
+    /// show the cluster.
+    ///
+    /// # Errors
+    /// If the log cannot be read, has mistakes, or has no job that runs.
+    pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
+        let (mut times, mut survey) = (Vec::new(), ClusterSurvey::default());
+        let mut changes = Vec::new();
+        let mut longest = (0, String::new());
+        // If all jobs show the cluster, their order does not matter.
+        let all_at_once = 1.0 <= share;
+        each(path, strictness, |job| {
+            times.push(LoggedTimes::of(job.job));
+            let named = |(at, priority)| (at, job.job.job_id.clone(), Priority::from(priority));
+            changes.extend(job.job.priority_changes.iter().copied().map(named));
+            for attempt in job.job.tasks().flat_map(|task| &task.attempts) {
+                let took = map_time(attempt, RumenModel::Measured).map_or(0, SimSpan::as_millis);
+                if longest.0 < took {
+                    longest = (took, attempt.attempt_id.clone());
+                }
+            }
+            if all_at_once {
+                survey.meet_hosts(job.job);
+                survey.add(&job);
+            }
+        })?;
+        // Sort as a run does: jobs of the same instant keep the order of the file.
+        times.sort_by_key(|job: &LoggedTimes| job.submit);
+        let unusable = |what: &str, hint: &'static str| TraceError::Unusable {
+            what: format!("{}: {what}", path.display()),
+            hint: hint.into(),
+        };
+        if times.is_empty() {
+            let what = "the log has no job with a map that was not killed";
+            return Err(unusable(what, "name a log with more jobs"));
+        }
+        let calibrating = ((times.len() as f64 * share).ceil() as usize).clamp(1, times.len());
+        let last = times[calibrating - 1].submit;
+        if !all_at_once {
+            each(path, strictness, |job| {
+                survey.meet_hosts(job.job);
+                if job.submitted <= last {
+                    survey.add(&job);
+                }
+            })?;
+        }
+        if survey.hosts.is_empty() {
+            let hint = "a trace that was converted from a list of jobs has none";
+            return Err(unusable("no attempt of the log names its host", hint));
+        }
+        let mut cluster = survey.cluster();
+        let first = times[0].submit;
+        changes.sort_by_key(|(at, _, _)| *at);
+        let later = |(at, job, priority): (u64, String, Priority)| {
+            let at = SimSpan::from_millis(at.saturating_sub(first));
+            LaterPriority { at, job, priority }
+        };
+        cluster.priorities = changes.into_iter().map(later).collect();
+        let end = times.iter().filter_map(|job| job.finish).max();
+        if let Some(whole) = end.map(|end| end.saturating_sub(first)).filter(|it| *it < longest.0) {
+            let [took, whole] = [longest.0, whole].map(|millis| span(millis as f64 / 1e3));
+            let id = clip(&longest.1);
+            cluster.missing.push(format!("{id} took {took}, but all jobs of the log {whole}"));
+        }
+        if !cluster.priorities.is_empty() {
+            cluster.missing.push(format!(
+                "the log does not tell when {} came: each holds from the event before it",
+                counted(cluster.priorities.len() as u64, "priority change")
+            ));
+        }
+        Ok(Self { times, calibrating, cluster })
+    }
+}
+
+/// Calls `see` with each job of a log that a run replays.
+fn each(
+    path: &Path,
+    strictness: Strictness,
+    mut see: impl FnMut(RunnableJob<'_>),
+) -> Result<(), TraceError> {
+    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    records.forget_hash();
+    records.allow_unordered();
+    records.allow_repeated_ids();
+    let mut repeats = RepeatedIds::default();
+    while let Some(mut job) = records.next().transpose()? {
+        repeats.rename(&mut job);
+        match RunnableJob::of(&job, RumenModel::Measured) {
+            Ok(Some(job)) => see(job),
+            Ok(None) => {}
+            Err(_) if strictness == Strictness::Lenient => {}
+            Err(what) => return Err(records.unusable(Some(&job.job_id), what)),
+        }
+    }
+    Ok(())
+}
+
+impl LoggedTimes {
+    fn of(job: &LoggedJob) -> Self {
+        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
+        let work = || job.tasks().filter(|task| !task.is_service());
+        let maps = work().filter(|task| task.task_type == Some(TaskType::Map));
+        Self {
+            name: job.job_id.clone(),
+            submit: job.submitted().unwrap_or(0),
+            first_launch: work().filter_map(|task| known(task.start_time)).min(),
+            maps_done: maps.filter_map(|task| known(task.finish_time)).max(),
+            finish: known(job.finish_time),
+            outcome: job.outcome,
+        }
+    }
+}
+
+const POLICY: PropertyNames =
+    ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
+const YARN_POLICY: PropertyNames = ["yarn.resourcemanager.scheduler.class"; 2];
+const YARN_HEARTBEAT: PropertyNames =
+    ["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"; 2];
+const HEARTBEATS: PropertyNames =
+    ["mapred.heartbeats.in.second", "mapreduce.jobtracker.heartbeats.in.second"];
+const MAP_SLOTS: PropertyNames =
+    ["mapred.tasktracker.map.tasks.maximum", "mapreduce.tasktracker.map.tasks.maximum"];
+const REDUCE_SLOTS: PropertyNames =
+    ["mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"];
+const OUT_OF_BAND: PropertyNames = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
+const EXPIRY: PropertyNames =
+    ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
+const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
+
+/// Facts about a cluster, gathered job by job.
+#[derive(Default)]
+struct ClusterSurvey {
+    log: LogSurvey,
+    /// Each host's rack, by the host's name; `None` if the log never tells it.
+    hosts: BTreeMap<String, Option<String>>,
+    /// When attempts ran on a host, of maps and of reduces.
+    ran: [FxHashMap<String, Vec<AttemptSpan>>; 2],
+    inits: Vec<u64>,
+    localisations: Vec<u64>,
+    /// How long setups and cleanups took.
+    services: Vec<u64>,
+    /// The configuration of the last job that has one.
+    settings: BTreeMap<String, String>,
+    configured: usize,
+    speculates: bool,
+    jobs: usize,
+}
+
+/// When an attempt ran, in milliseconds.
+#[derive(Clone, Copy)]
+struct AttemptSpan {
+    start: u64,
+    end: u64,
+    /// Whether it waited for permission to commit at its end.
+    commits: bool,
+}
+
+impl ClusterSurvey {
+    /// Notes the hosts that a job names.
+    fn meet_hosts(&mut self, job: &LoggedJob) {
+        for task in job.tasks() {
+            for attempt in &task.attempts {
+                if let Some((rack, host)) = place_of(attempt) {
+                    self.meet_host(rack, host);
+                }
+            }
+            for location in &task.preferred_locations {
+                let [.., rack, host] = &location.layers[..] else { continue };
+                self.meet_host(Some(without_escapes(rack)), without_escapes(host));
+            }
+        }
+    }
+
+    /// Notes a host. A killed attempt is logged without the rack of its host, so a later mention may
+    /// tell it.
+    fn meet_host(&mut self, rack: Option<Cow<'_, str>>, host: Cow<'_, str>) {
+        match self.hosts.get_mut(&*host) {
+            Some(known) if known.is_none() => *known = rack.map(Cow::into_owned),
+            Some(_) => {}
+            None => drop(self.hosts.insert(host.into_owned(), rack.map(Cow::into_owned))),
+        }
+    }
+
+    fn add(&mut self, admitted: &RunnableJob<'_>) {
+        let job = admitted.job;
+        self.jobs += 1;
+        self.log.add(admitted);
+        let init = job.launch_time.zip(job.submit_time);
+        self.inits.extend(init.and_then(|(launch, submit)| launch.checked_sub(submit)));
+        self.localisations.extend(localisation(job).map(SimSpan::as_millis));
+        for task in job.tasks() {
+            let is_reduce = task.task_type == Some(TaskType::Reduce);
+            // Setups and cleanups are left out: they run in slots of either kind.
+            for attempt in task.attempts.iter().filter(|_| !task.is_service()) {
+                let Some((_, host)) = place_of(attempt) else { continue };
+                let span = attempt.start_time.zip(attempt.finish_time);
+                if let Some((start, end)) = span.filter(|(start, end)| 0 < *start && start < end) {
+                    let commits = is_reduce || admitted.reduces.get() == 0;
+                    let span = AttemptSpan { start, end, commits };
+                    let ran = &mut self.ran[usize::from(is_reduce)];
+                    match ran.get_mut(&*host) {
+                        Some(spans) => spans.push(span),
+                        None => drop(ran.insert(host.into_owned(), vec![span])),
+                    }
+                }
+            }
+            let service = success(task).filter(|_| task.is_service());
+            let span = service.and_then(|done| done.finish_time?.checked_sub(done.start_time?));
+            self.services.extend(span);
+        }
+        if !job.job_properties.is_empty() {
+            self.configured += 1;
+            self.settings.clone_from(&job.job_properties);
+            self.speculates |= [MAP_SPECULATION, REDUCE_SPECULATION]
+                .iter()
+                .any(|names| self.said(*names).is_some_and(|flag| flag == "true"));
+        }
+    }
+
+    fn said(&self, names: PropertyNames) -> Option<&str> {
+        property(&self.settings, names)
+    }
+
+    /// Returns the most attempts that held slots of a host at once, and how many hosts reached that.
+    /// An attempt waits to commit for `longest_wait` at most.
+    fn most_at_once(&self, kind: SlotKind, longest_wait: u64) -> (u32, usize) {
+        let ran = &self.ran[usize::from(kind == SlotKind::Reduce)];
+        let most: Vec<u32> = ran.values().map(|spans| at_once(spans, longest_wait)).collect();
+        let all = most.iter().copied().max().unwrap_or(0);
+        (all, most.iter().filter(|of_host| **of_host == all).count())
+    }
+
+    fn cluster(mut self) -> LoggedCluster {
+        let mut found = LoggedCluster {
+            settings: Vec::new(),
+            topology: self.topology(),
+            priorities: Vec::new(),
+            missing: Vec::new(),
+            jobs: self.jobs,
+        };
+        let line = self.line(&mut found);
+        let longest_wait = self.heartbeat(line, &mut found);
+        self.times(&mut found);
+        let nodes = self.hosts.len();
+        let racks = self.hosts.values().flatten().collect::<BTreeSet<_>>().len();
+        let lost = self.hosts.values().filter(|rack| rack.is_none()).count();
+        let [hosts, in_racks, lost_hosts] =
+            [(nodes - lost, "host"), (racks, "rack"), (lost, "host")]
+                .map(|(count, thing)| counted(count as u64, thing));
+        let without =
+            if 0 < lost { format!(" and {lost_hosts} without a rack") } else { String::new() };
+        let reason = format!("{hosts} in {in_racks}{without} ran attempts or held input");
+        if 0 < lost {
+            found.missing.push(format!(
+                "the racks of {lost_hosts}: they stand in Hadoop's `{DEFAULT_RACK}` of the topology"
+            ));
+        }
+        found.add("cluster.nodes", nodes, InferredBy::AtLeast, reason.clone());
+        found.add("cluster.racks", racks.max(1), InferredBy::AtLeast, reason);
+        for kind in SlotKind::BOTH {
+            self.slots(kind, longest_wait, &mut found);
+        }
+        if let Some(bytes) = self.said(BLOCK).and_then(|text| text.parse::<u64>().ok())
+            && 0 < bytes
+        {
+            let reason = "dfs.block.size of its jobs".to_owned();
+            found.add("cluster.hdfs.block", Bytes::new(bytes), InferredBy::Said, reason);
+        }
+        if let Some(init) = median(&mut self.inits) {
+            let reason = "median from a job's submission to its launch".to_owned();
+            found.add("cluster.jobtracker.init", millis(init), InferredBy::Measured, reason);
+        }
+        self.policy(&mut found);
+        let [rack, off_rack] = self.log.penalties();
+        for (path, factor, at) in [
+            ("workload.rumen.penalty.rack", rack, "in the rack of their input"),
+            ("workload.rumen.penalty.off_rack", off_rack, "in another rack than their input"),
+        ] {
+            let sure = if factor == 1.0 { InferredBy::Assumed } else { InferredBy::Measured };
+            let reason = match sure {
+                InferredBy::Measured => format!("how much longer maps took {at}"),
+                _ => format!("too few maps {at}, or not slower than by chance"),
+            };
+            found.add(path, factor, sure, reason);
+        }
+        if self.configured < self.jobs {
+            found.missing.push(format!(
+                "{} of {} jobs have no logged configuration (`_conf.xml` beside the log): their slow \
+                 start, attempts and second attempts are Hadoop's defaults",
+                self.jobs - self.configured,
+                self.jobs
+            ));
+        }
+        found
+    }
+
+    /// Returns whether the jobs ran in containers of YARN.
+    fn is_yarn(&self) -> bool {
+        self.settings.keys().any(|name| name.starts_with("yarn."))
+    }
+
+    fn line(&self, found: &mut LoggedCluster) -> HadoopLine {
+        let has = |prefix: &str| self.settings.keys().any(|name| name.starts_with(prefix));
+        let of = |line, sure, reason: &str| (line, sure, reason.to_owned());
+        let (line, sure, reason) = if self.is_yarn() {
+            found.missing.push(
+                "the jobs ran in YARN's containers: slots stand for the most containers at once, and \
+                 memory does not limit them"
+                    .to_owned(),
+            );
+            of(HadoopLine::V021, InferredBy::Assumed, "YARN; the nearest line")
+        } else if has("mapreduce.jobtracker.taskscheduler") {
+            of(
+                HadoopLine::V021,
+                InferredBy::Said,
+                "its jobs have `mapreduce.jobtracker.taskscheduler`",
+            )
+        } else if has("mapreduce.job.acl-") {
+            of(HadoopLine::V1, InferredBy::Said, "its jobs have `mapreduce.job.acl-…`")
+        } else if !self.settings.is_empty() {
+            of(HadoopLine::V020, InferredBy::Said, "its jobs have only older settings")
+        } else {
+            of(HadoopLine::V020, InferredBy::Assumed, "no job has a logged configuration")
+        };
+        found.add("hadoop.line", line, sure, reason);
+        line
+    }
+
+    /// Finds the settings of heartbeats and speculation. Returns the longest usual wait for a
+    /// permission to commit, in milliseconds.
+    fn heartbeat(&self, line: HadoopLine, found: &mut LoggedCluster) -> u64 {
+        let mut hadoop = hadoop_preset(line);
+        let rate = self.said(HEARTBEATS).and_then(|text| text.parse().ok()).and_then(Count::new);
+        hadoop.heartbeats_per_second = rate.unwrap_or(hadoop.heartbeats_per_second);
+        let trackers = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let ruled = hadoop.heartbeat_interval(trackers).as_millis();
+        let measured = match self.log.hearing() {
+            Some(LogHearing::Within(interval)) => Some(interval.as_millis()),
+            Some(LogHearing::AtOnce(_)) | None => None,
+        };
+        // An application master of YARN hears of ends by calls of the tasks themselves.
+        let is_out_of_band = self.is_yarn()
+            || measured == Some(0)
+            || matches!(self.log.hearing(), Some(LogHearing::AtOnce(_)));
+        let measured = measured.filter(|_| !is_out_of_band);
+        let rule = match rate {
+            Some(rate) => format!("{} heartbeats a second for {trackers} trackers", rate.get()),
+            None => format!("Hadoop's rule for {trackers} trackers"),
+        };
+        let of_yarn = self.said(YARN_HEARTBEAT).and_then(|text| text.parse().ok());
+        let (interval, sure, reason) = match measured {
+            None if self.is_yarn() => match of_yarn {
+                Some(said) => (said, InferredBy::Said, YARN_HEARTBEAT[0].to_owned()),
+                None => (1_000, InferredBy::Assumed, "YARN's default".to_owned()),
+            },
+            // Tasks end at any instant, so the longest delay is a little short of the interval.
+            Some(measured) if measured.abs_diff(ruled) <= ruled / 10 => {
+                let reason = format!("{rule}, and ends of tasks agree");
+                (ruled, InferredBy::Measured, reason)
+            }
+            Some(measured) => {
+                let reason = "how late the JobTracker heard of ends of tasks".to_owned();
+                (measured, InferredBy::Measured, reason)
+            }
+            None if rate.is_some() => (ruled, InferredBy::Said, rule),
+            None => (ruled, InferredBy::Assumed, rule),
+        };
+        found.add("hadoop.heartbeat", millis(interval), sure, reason);
+        let told = self.said(OUT_OF_BAND).and_then(|text| text.parse::<bool>().ok());
+        if is_out_of_band || told == Some(true) {
+            let (sure, reason) = match is_out_of_band {
+                true => (InferredBy::Measured, "the JobTracker heard of ends at once"),
+                false => (InferredBy::Said, OUT_OF_BAND[0]),
+            };
+            found.add("hadoop.out_of_band", true, sure, reason.to_owned());
+        }
+        if let Some(expiry) =
+            self.said(EXPIRY).filter(|_| !self.is_yarn()).and_then(|text| text.parse().ok())
+        {
+            found.add("hadoop.expiry", millis(expiry), InferredBy::Said, EXPIRY[0].to_owned());
+        }
+        if self.speculates {
+            let rule = if line == HadoopLine::V021 { "hadoop-0.21" } else { "hadoop-0.20" };
+            let reason = "jobs are configured to get second attempts".to_owned();
+            found.add("hadoop.speculation", rule, InferredBy::Said, reason);
+        }
+        interval + (hadoop.poll + hadoop.commit_time).as_millis()
+    }
+
+    fn times(&mut self, found: &mut LoggedCluster) {
+        let localisation = median(&mut self.localisations);
+        if let Some(copying) = localisation {
+            let reason = "median from a job's first assignment to a host to the start there";
+            let value = millis(copying);
+            found.add("hadoop.localisation", value, InferredBy::Measured, reason.to_owned());
+        }
+        if self.services.is_empty() {
+            let reason = "no job has a setup or a cleanup".to_owned();
+            found.add("hadoop.setup_cleanup", false, InferredBy::Measured, reason);
+        }
+        if let Some(service) = median(&mut self.services) {
+            // A setup does next to nothing, so its time is its start-up.
+            let start_up = service + localisation.unwrap_or(0);
+            let reason = "median time of setups and cleanups, after the copying of files";
+            let value = millis(start_up);
+            found.add("hadoop.start_up", value, InferredBy::Measured, reason.to_owned());
+        }
+    }
+
+    fn slots(&self, kind: SlotKind, longest_wait: u64, found: &mut LoggedCluster) {
+        let (path, names) = match kind {
+            SlotKind::Map => ("cluster.map_slots", MAP_SLOTS),
+            SlotKind::Reduce => ("cluster.reduce_slots", REDUCE_SLOTS),
+        };
+        let (most, reached) = self.most_at_once(kind, longest_wait);
+        let hosts = self.hosts.len();
+        let word = kind.word();
+        let at_once = counted(most.into(), &format!("{word} attempt"));
+        let seen =
+            format!("at most {at_once} at once, on {reached} of {}", counted(hosts as u64, "host"));
+        // In YARN these settings of trackers are left over.
+        let said = self.said(names).filter(|_| !self.is_yarn());
+        let said = said.and_then(|text| text.parse::<u32>().ok());
+        let (slots, sure, reason) = match said {
+            Some(said) if most <= said => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
+            Some(said) => {
+                let reason = format!("{seen}, though {} is {said}", names[0]);
+                (most, InferredBy::AtLeast, reason)
+            }
+            // If most hosts never ran more, that is hardly by chance.
+            None if hosts <= 2 * reached => (most, InferredBy::Measured, seen),
+            None => (most, InferredBy::AtLeast, seen),
+        };
+        found.add(path, slots, sure, reason);
+    }
+
+    fn policy(&self, found: &mut LoggedCluster) {
+        let class = self.said(if self.is_yarn() { YARN_POLICY } else { POLICY });
+        let class = class.map(|class| class.rsplit('.').next().unwrap_or(class));
+        let (policy, sure) = match class {
+            Some("JobQueueTaskScheduler" | "FifoScheduler") => ("fifo", InferredBy::Said),
+            Some("FairScheduler") => ("fair", InferredBy::Said),
+            Some("CapacityTaskScheduler" | "CapacityScheduler") => ("capacity", InferredBy::Said),
+            _ => ("fifo", InferredBy::Assumed),
+        };
+        let reason = match (class, sure) {
+            (Some(class), InferredBy::Said) => class.to_owned(),
+            (Some(class), _) => format!("{class} is not known"),
+            (None, _) => "no job names its policy; FIFO is Hadoop's default".to_owned(),
+        };
+        if matches!(policy, "fair" | "capacity") {
+            found.missing.push(format!(
+                "a log does not hold the settings of pools and queues: all are alike (set \
+                 scheduler.{policy}.allocations)"
+            ));
+        }
+        found.add("scheduler", policy, sure, reason);
+    }
+
+    fn topology(&self) -> LoggedTopology {
+        let node = |name: &str| LoggedTopology { name: name.to_owned(), children: Vec::new() };
+        let mut racks: BTreeMap<&str, Vec<LoggedTopology>> = BTreeMap::new();
+        for (host, rack) in &self.hosts {
+            racks.entry(rack.as_deref().unwrap_or(DEFAULT_RACK)).or_default().push(node(host));
+        }
+        let racks = racks
+            .into_iter()
+            .map(|(rack, hosts)| LoggedTopology { name: rack.to_owned(), children: hosts });
+        LoggedTopology { name: "<root>".to_owned(), children: racks.collect() }
+    }
+}
+
+/// Returns the rack and the name of an attempt's host, as far as the log tells them.
+fn place_of(attempt: &LoggedAttempt) -> Option<(Option<Cow<'_, str>>, Cow<'_, str>)> {
+    let named = attempt.host_name.as_deref().filter(|name| !name.is_empty())?;
+    let (path, host) = named.rsplit_once('/').unwrap_or(("", named));
+    let rack = path.rsplit('/').next().filter(|rack| !rack.is_empty());
+    (!host.is_empty()).then(|| (rack.map(without_escapes), without_escapes(host)))
+}
+
+/// Returns the most attempts that held slots at once. An attempt that waits to commit counts as
+/// without a slot: its tracker may run another one beside it.
+fn at_once(spans: &[AttemptSpan], longest_wait: u64) -> u32 {
+    let mut changes: Vec<(u64, i32)> = Vec::with_capacity(2 * spans.len());
+    for AttemptSpan { start, end, commits } in spans {
+        let wait = if *commits { longest_wait } else { 0 };
+        // An attempt that starts at the end of another one takes over its slot.
+        changes.extend([(*start, 1), (end.saturating_sub(wait).max(*start), -1)]);
+    }
+    changes.sort_unstable();
+    let (mut now, mut most) = (0, 0);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    most.unsigned_abs()
+}
+
+fn millis(millis: u64) -> String {
+    SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis())).to_string()
+}
+
+impl LoggedCluster {
+    fn add(
+        &mut self,
+        path: &'static str,
+        value: impl fmt::Display,
+        sure: InferredBy,
+        reason: String,
+    ) {
+        self.settings.push(InferredSetting { path, value: value.to_string(), sure, reason });
+    }
+
+    /// Returns a scenario, in YAML, that replays the log on the cluster, `lenient` or not. `topology`
+    /// is the file with the racks and hosts.
+    pub fn scenario(&self, name: &str, log: &Path, topology: &Path, lenient: bool) -> String {
+        let mut tree = Mapping::new();
+        tree.insert("name".into(), name.into());
+        for (path, value) in [
+            ("workload.rumen.trace", log.display().to_string()),
+            ("workload.rumen.topology", topology.display().to_string()),
+        ] {
+            put(&mut tree, path, value.into());
+        }
+        if lenient {
+            put(&mut tree, "workload.rumen.lenient", true.into());
+        }
+        // The topology has the nodes and racks.
+        let is_said = |path: &str| !matches!(path, "cluster.nodes" | "cluster.racks");
+        for setting in self.settings.iter().filter(|setting| is_said(setting.path)) {
+            let value = serde_yaml::from_str(&setting.value).unwrap_or(Value::Null);
+            // The line of 0.20 and 0.21 is text that looks like a number.
+            let value = if value.is_f64() && setting.path == "hadoop.line" {
+                Value::from(setting.value.as_str())
+            } else {
+                value
+            };
+            put(&mut tree, setting.path, value);
+        }
+        let later = self.priorities.iter().map(|LaterPriority { at, job, priority }| {
+            let mut entry = Mapping::new();
+            put(&mut entry, "at", at.to_string().into());
+            put(&mut entry, "change.job", job.as_str().into());
+            let priority = serde_yaml::to_value(priority).expect("a word");
+            put(&mut entry, "change.priority", priority);
+            Value::from(entry)
+        });
+        let later: Vec<Value> = later.collect();
+        if !later.is_empty() {
+            tree.insert("later".into(), later.into());
+        }
+        serde_yaml::to_string(&tree).expect("a tree of text and numbers")
+    }
+}
+
+/// Puts a value at a path into a tree.
+fn put(tree: &mut Mapping, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            tree.insert(path.into(), value);
+        }
+        Some((first, rest)) => {
+            let below = tree.entry(first.into()).or_insert_with(|| Mapping::new().into());
+            if let Value::Mapping(below) = below {
+                put(below, rest, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEWER: &str = include_str!("../../../tests/fuzz/seeds/log/newer.jhist");
+
+    fn cluster_of(log: &str) -> LoggedCluster {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, log).unwrap();
+        LogReading::read(&path, 1.0, Strictness::Strict).unwrap().cluster
+    }
+
+    /// Returns the settings that a log shows, each with how sure it is, and what is missing.
+    fn read(log: &str) -> (BTreeMap<&'static str, (String, InferredBy)>, Vec<String>) {
+        let cluster = cluster_of(log);
+        let settings = cluster.settings.into_iter().map(|one| (one.path, (one.value, one.sure)));
+        (settings.collect(), cluster.missing)
+    }
+
+    #[test]
+    fn containers_of_yarn_are_taken_for_slots() {
+        let conf = "<configuration>\
+            <property><name>yarn.resourcemanager.scheduler.class</name>\
+            <value>org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler</value>\
+            </property><property><name>mapred.tasktracker.map.tasks.maximum</name><value>9</value></property>\
+            </configuration>\n";
+        let (settings, missing) = read(&format!("{NEWER}{conf}"));
+        let of = |path| (settings[path].0.as_str(), settings[path].1);
+        assert_eq!(of("hadoop.line"), ("0.21", InferredBy::Assumed));
+        assert_eq!(of("hadoop.heartbeat"), ("1s", InferredBy::Assumed));
+        assert_eq!(of("hadoop.out_of_band"), ("true", InferredBy::Measured));
+        assert_eq!(of("hadoop.setup_cleanup"), ("false", InferredBy::Measured));
+        assert_eq!(of("scheduler"), ("capacity", InferredBy::Said));
+        assert_ne!(of("cluster.map_slots").0, "9", "a setting that is left over");
+        assert!(missing.iter().any(|what| what.contains("YARN's containers")), "{missing:?}");
+    }
+
+    #[test]
+    fn a_later_priority_holds_from_the_event_before_it() {
+        const LOG: &str = include_str!("../../../tests/fuzz/seeds/log/history.log");
+        let log = |names: &[&str]| {
+            let of =
+                |name| format!("Job JOBID=\"job_202601010000_0001\" JOB_PRIORITY=\"{name}\" .\n");
+            let first_map = LOG.find("Task TASKID=\"task_202601010000_0001_m_000001\"").unwrap();
+            let (before, after) = LOG.split_at(first_map);
+            format!("{before}{}{after}", names.iter().map(of).collect::<String>())
+        };
+        let LoggedCluster { priorities, missing, .. } = cluster_of(&log(&["HIGH", "LOW", "LOW"]));
+        let [LaterPriority { at, job, priority }] = &priorities[..] else {
+            panic!("{priorities:?}")
+        };
+        assert_eq!((at.to_string().as_str(), *priority), ("3100ms", Priority::Low));
+        assert_eq!(job, "job_202601010000_0001");
+        assert!(
+            missing.iter().any(|what| what.contains("when 1 priority change came")),
+            "{missing:?}"
+        );
+        assert_eq!(cluster_of(&log(&[])).priorities, [], "the first is no change");
+    }
+
+    #[test]
+    fn a_mention_with_a_rack_outranks_one_without() {
+        let host = |name: &str| LoggedJob {
+            map_tasks: vec![super::super::LoggedTask {
+                attempts: vec![LoggedAttempt {
+                    host_name: Some(name.to_owned()),
+                    ..LoggedAttempt::default()
+                }],
+                ..super::super::LoggedTask::default()
+            }],
+            ..LoggedJob::default()
+        };
+        let mut survey = ClusterSurvey::default();
+        for name in ["a", "/r1/a", "a", "/r2/b", "c"] {
+            survey.meet_hosts(&host(name));
+        }
+        let LoggedCluster { topology, settings, missing, .. } = survey.cluster();
+        let mut hosts = topology.hosts();
+        hosts.sort_unstable();
+        let rack = |name: &str| format!("/{name}");
+        assert_eq!(hosts, [(rack("default-rack"), "c"), (rack("r1"), "a"), (rack("r2"), "b")]);
+        let racks = settings.iter().find(|setting| setting.path == "cluster.racks").unwrap();
+        assert_eq!(racks.value, "2");
+        assert!(
+            racks.reason.starts_with("2 hosts in 2 racks and 1 host without a rack"),
+            "{racks:?}"
+        );
+        assert!(missing.iter().any(|what| what.starts_with("the racks of 1 host:")), "{missing:?}");
+    }
+
+    #[test]
+    fn attempts_that_wait_to_commit_hold_no_slot() {
+        let span = |start, end, commits| AttemptSpan { start, end, commits };
+        assert_eq!(
+            at_once(&[span(0, 10, false), span(10, 20, false)], 4),
+            1,
+            "it takes the slot over"
+        );
+        assert_eq!(at_once(&[span(0, 10, false), span(7, 20, false)], 4), 2);
+        assert_eq!(at_once(&[span(0, 10, true), span(7, 20, true)], 4), 1);
+        assert_eq!(at_once(&[], 4), 0);
+    }
+
+    #[test]
+    fn a_scenario_has_lines_as_text_and_hosts_in_its_topology() {
+        let cluster = LoggedCluster {
+            settings: vec![
+                InferredSetting {
+                    path: "hadoop.line",
+                    value: "0.20".to_owned(),
+                    sure: InferredBy::Assumed,
+                    reason: String::new(),
+                },
+                InferredSetting {
+                    path: "cluster.nodes",
+                    value: "3".to_owned(),
+                    sure: InferredBy::AtLeast,
+                    reason: String::new(),
+                },
+            ],
+            topology: LoggedTopology { name: "<root>".to_owned(), children: Vec::new() },
+            priorities: vec![LaterPriority {
+                at: SimSpan::from_millis(1500),
+                job: "job_1_0002".to_owned(),
+                priority: Priority::VeryHigh,
+            }],
+            missing: Vec::new(),
+            jobs: 1,
+        };
+        let scenario = cluster.scenario("mine", Path::new("a log"), Path::new("t.json"), true);
+        assert_eq!(
+            scenario,
+            "name: mine\nworkload:\n  rumen:\n    trace: a log\n    topology: t.json\n    \
+             lenient: true\nhadoop:\n  line: '0.20'\nlater:\n- at: 1500ms\n  change:\n    \
+             job: job_1_0002\n    priority: very_high\n"
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Rumen's formats: its jobs and its topology.
+
+use std::io;
+use std::path::Path;
+
+use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::order::{RepeatedIds, told_order};
+use super::properties;
+use super::record::{self, LOG_HEADS, LoggedJob};
+use super::source::reduce_times;
+use super::survey::LogSurvey;
+use super::topology::LoggedTopology;
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
+use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
+use mumakil_scenario::workload::format::{
+    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, SeeJob,
+    Trace, TraceJob, too_late,
+};
+use mumakil_scenario::workload::{JobEntry, Phases};
+
+/// The format of Rumen's jobs.
+pub(crate) struct RumenJobs;
+/// The format of the logs from which Rumen makes its jobs.
+pub(crate) struct JobHistory;
+/// The format of Rumen's topology.
+pub(crate) struct RumenTopology;
+
+impl Format for RumenJobs {
+    fn name(&self) -> &'static str {
+        "Rumen's jobs"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Rumen's jobs (objects with `jobID`) and topology (`name`, `children`)"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "jobID"
+    }
+
+    fn contents(&self) -> FormatContents {
+        FormatContents::Jobs(jobs_of)
+    }
+
+    fn lists_tasks(&self) -> bool {
+        true
+    }
+
+    fn target(&self) -> Option<ConversionTarget> {
+        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
+        Some(ConversionTarget { key: "rumen", about: "Rumen's jobs", make })
+    }
+
+    fn is_wall_clock(&self) -> bool {
+        true
+    }
+}
+
+impl Format for JobHistory {
+    fn name(&self) -> &'static str {
+        "Hadoop's job history"
+    }
+
+    fn known_by(&self) -> &'static str {
+        "Hadoop's job history (`Meta VERSION=` or `Avro-Json` at its head)"
+    }
+
+    fn has_line(&self, line: &[u8]) -> bool {
+        LOG_HEADS.iter().any(|head| line.starts_with(head.as_bytes()))
+    }
+
+    fn contents(&self) -> FormatContents {
+        // Its jobs are read into Rumen's records, and are written as such.
+        FormatContents::Jobs(|_, path, block, strictness, see| {
+            jobs_of(&RumenJobs, path, block, strictness, see)
+        })
+    }
+
+    fn written_as(&self) -> Option<&'static str> {
+        RumenJobs.written_as()
+    }
+
+    fn is_wall_clock(&self) -> bool {
+        true
+    }
+}
+
+impl Format for RumenTopology {
+    fn name(&self) -> &'static str {
+        "Rumen's topology"
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        name == "children"
+    }
+
+    fn contents(&self) -> FormatContents {
+        FormatContents::Hosts(hosts_of)
+    }
+}
+
+/// Reads the jobs of a trace, each with an id of its own.
+fn jobs_of(
+    format: &'static dyn Format,
+    path: &Path,
+    block: Bytes,
+    strictness: Strictness,
+    see: &mut SeeJob<'_>,
+) -> Result<Trace, TraceError> {
+    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    records.allow_unordered();
+    records.allow_repeated_ids();
+    let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
+    let (mut latest, mut late) = (SimSpan::ZERO, 0);
+    let see = |job: LoggedJob| {
+        latest = latest.max(ForeignJob::submit(&job));
+        late += u64::from(ForeignJob::submit(&job) < latest);
+        see(TraceJob::Foreign(Box::new(job)));
+    };
+    let mut trace = Trace::of_records(records, format, block, strictness, see, |job| {
+        repeats.rename(job);
+        if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
+            survey.add(&admitted);
+        }
+    })?;
+    trace.notes.extend(told_order(late));
+    trace.notes.extend(repeats.told());
+    trace.facts.extend(survey.told());
+    Ok(trace)
+}
+
+fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
+    let mut records = Records::<LoggedTopology>::open(path, Strictness::Strict)?;
+    let tree = records.only()?;
+    let hosts = tree.hosts().into_iter().map(|(rack, host)| ListedHost {
+        rack,
+        name: host.to_owned(),
+        ..ListedHost::default()
+    });
+    let (place, sha256) = (records.place(), records.sha256().map(str::to_owned));
+    let (hosts, notes) = (hosts.collect(), Vec::new());
+    Ok(HostFile { hosts, notes, is_of_mumak: true, place, sha256 })
+}
+
+impl ForeignJob for LoggedJob {
+    fn name(&self, _number: u64) -> String {
+        self.job_id.clone()
+    }
+
+    fn entry(&self, _number: u64, _block: Bytes) -> Result<Option<JobEntry>, String> {
+        entry_of(self)
+    }
+
+    fn submit(&self) -> SimSpan {
+        let millis = self.submitted().unwrap_or(0);
+        SimSpan::from_millis(millis.min(SimSpan::LONGEST.as_millis()))
+    }
+
+    fn endings(&self) -> Option<Endings> {
+        let tasks = self.map_tasks.iter().chain(&self.reduce_tasks);
+        let attempts = tasks.flat_map(|task| &task.attempts);
+        let attempts = attempts.map(|attempt| attempt.result.map(Into::into)).collect();
+        Some(Endings { job: self.outcome.map(Into::into), attempts })
+    }
+
+    fn lost_in_list(&self) -> Option<&'static str> {
+        Some("hosts, counters and attempts that did not succeed")
+    }
+
+    fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        let latest = self.tasks().map(LoggedTask::latest).max().flatten().max(self.finish_time);
+        if SimSpan::LONGEST.as_millis() < latest.unwrap_or(0) {
+            return Err(too_late(&self.job_id));
+        }
+        match self.priority_changes.last() {
+            // Rumen keeps the last priority.
+            Some((_, last)) => json::write(&Self { priority: Some(*last), ..self.clone() }, to),
+            None => json::write(self, to),
+        }
+    }
+}
+
+/// Returns a job with the time of each task's successful attempt; `None` if the job does not run. A
+/// task that is not logged, or did not succeed, gets the median time of the other tasks.
+///
+/// The time of submission is the time in the trace; the caller makes it count from the first job.
+fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
+    let model = RumenModel::Measured;
+    let Some(admitted) = RunnableJob::of(job, model)? else { return Ok(None) };
+    let RunnableJob { maps, reduces, map_tasks, reduce_tasks, .. } = &admitted;
+    let maps_ended = admitted.maps_ended();
+    let map_tries = successes(map_tasks, maps.get());
+    let reduce_tries = successes(reduce_tasks, reduces.get());
+    let times: Vec<Option<TracedTimes>> =
+        reduce_tries.iter().map(|logged| reduce_times((*logged)?, maps_ended, false)).collect();
+    let phase = |of: fn(&TracedTimes) -> SimSpan| {
+        filled(times.iter().map(|times| times.as_ref().map(of)).collect())
+    };
+    let sum = |tries: &[Option<&LoggedAttempt>], of: fn(&LoggedAttempt) -> Option<u64>| {
+        let known = tries.iter().flatten().filter_map(|logged| of(logged));
+        Bytes::new(known.fold(0, u64::saturating_add).min(Bytes::LARGEST.get()))
+    };
+    let input = sum(&map_tries, |attempt| attempt.hdfs_bytes_read);
+    let written = if reduces.get() == 0 { &map_tries } else { &reduce_tries };
+    let plain = admitted.entry(false, true);
+    Ok(Some(JobEntry {
+        submit: SimSpan::from_millis(admitted.submitted),
+        // Counters may be missing. If there is less than a byte for each map, the job counts as
+        // without input.
+        input: Some(if input.get() < u64::from(maps.get()) { Bytes::ZERO } else { input }),
+        shuffle: sum(&reduce_tries, |attempt| attempt.reduce_shuffle_bytes),
+        output: sum(written, |attempt| attempt.hdfs_bytes_written),
+        map_time: filled(map_tries.iter().map(|logged| map_time((*logged)?, model)).collect()),
+        shuffle_time: phase(|times| times.shuffle),
+        sort_time: phase(|times| times.sort).unwrap_or(plain.sort_time.clone()),
+        reduce_time: phase(|times| times.work),
+        ..plain
+    }))
+}
+
+/// Returns the successful attempt of each task; `None` for a task without such an attempt in the
+/// log.
+fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
+    let success = |number| {
+        let attempts = &numbered.get(&number)?.attempts;
+        attempts.iter().find(|attempt| attempt.result == Some(LoggedOutcome::Success))
+    };
+    (0..count).map(success).collect()
+}
+
+/// Returns the times of all tasks, with the median for unknown ones; `None` if no time is known.
+fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
+    let mut known: Vec<SimSpan> = times.iter().flatten().copied().collect();
+    known.sort_unstable();
+    // If no time at all is known, the field is left out.
+    let median = *known.get(known.len() / 2)?;
+    Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
+}
+
+/// Returns a job as Rumen would log it: every task succeeds at once, the reduces after all maps.
+fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
+    let times = entry.drawn(block);
+    let share = |bytes: Bytes, tasks: usize, number: usize| {
+        // The first tasks get a byte more, so that the sum is exact.
+        let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
+        Some(whole + u64::from((number as u64) < rest))
+    };
+    let id = &entry.name;
+    let attempt = |kind: &str, number: usize| LoggedAttempt {
+        attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
+        result: Some(LoggedOutcome::Success),
+        ..LoggedAttempt::default()
+    };
+    let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
+        task_id: format!("task_{id}_{kind}_{number:06}"),
+        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
+        task_status: Some(LoggedOutcome::Success),
+        start_time: attempt.start_time,
+        finish_time: attempt.finish_time,
+        attempts: vec![attempt],
+        ..LoggedTask::default()
+    };
+    let submit = entry.submit.as_millis();
+    let (maps, reduces) = (times.maps.len(), times.reduces.len());
+    let input = entry.input(block).unwrap_or_default();
+    // The attempts of a job without times are logged without times, so that no made-up zero is read
+    // back.
+    let knows_maps = entry.map_time.is_some() || entry.map_rate.is_some();
+    let knows_reduces =
+        entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
+    // In a Rumen trace a start of 0 means "unknown", so the first time is 1 ms.
+    let maps_begin = submit.max(1);
+    let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
+        start_time: knows_maps.then_some(maps_begin),
+        finish_time: knows_maps.then_some(maps_begin + time.as_millis()),
+        hdfs_bytes_read: share(input, maps, number),
+        hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
+        ..attempt("m", number)
+    };
+    let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
+    // With `measured` a reduce fetches only after the last map: an earlier start would be cut off.
+    let reduces_begin = maps_begin + longest;
+    let (fetched, written) = (entry.drawn_parts(entry.shuffle), entry.drawn_parts(entry.output));
+    let part = |parts: &TaskBytes, bytes: Bytes, number: usize| match parts {
+        TaskBytes::Alike(_) => share(bytes, reduces, number),
+        TaskBytes::Each(parts) => parts.get(number).map(|part| part.get()),
+    };
+    let reduce = |(number, phases): (usize, &Phases)| {
+        let shuffled = reduces_begin + phases.shuffle.as_millis();
+        let sorted = shuffled + phases.sort.as_millis();
+        LoggedAttempt {
+            start_time: knows_reduces.then_some(reduces_begin),
+            shuffle_finished: knows_reduces.then_some(shuffled),
+            sort_finished: knows_reduces.then_some(sorted),
+            finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
+            reduce_shuffle_bytes: part(&fetched, entry.shuffle, number),
+            hdfs_bytes_written: part(&written, entry.output, number),
+            ..attempt("r", number)
+        }
+    };
+    let map_tasks: Vec<LoggedTask> =
+        times.maps.iter().enumerate().map(|at| task("m", at.0, map(at))).collect();
+    let reduce_tasks: Vec<LoggedTask> =
+        times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
+    let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
+    let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
+    let mut job = LoggedJob {
+        job_id: id.clone(),
+        user: Some(entry.user.clone()),
+        queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
+        priority: Some(match entry.priority {
+            Priority::VeryLow => record::LoggedPriority::VeryLow,
+            Priority::Low => record::LoggedPriority::Low,
+            Priority::Normal => record::LoggedPriority::Normal,
+            Priority::High => record::LoggedPriority::High,
+            Priority::VeryHigh => record::LoggedPriority::VeryHigh,
+        }),
+        outcome: Some(LoggedOutcome::Success),
+        submit_time: Some(submit),
+        launch_time: Some(submit),
+        finish_time: ends.max(),
+        total_maps: Some(maps as u32),
+        total_reduces: Some(reduces as u32),
+        map_tasks,
+        reduce_tasks,
+        mapper_tries_to_succeed: Some(vec![1.0]),
+        job_map_mb: memory(entry.map_memory),
+        job_reduce_mb: memory(entry.reduce_memory),
+        job_properties: properties::of(entry),
+        job_type: Some(record::RumenJobType::Java),
+        ..LoggedJob::default()
+    };
+    job.compute_distributions();
+    job
+}

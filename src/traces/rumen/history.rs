@@ -1,0 +1,478 @@
+//! The log that a JobTracker of Hadoop 0.20 and 1.x writes about each job, read as a logged job.
+//!
+//! ```text
+//! Meta VERSION="1" .
+//! Job JOBID="job_1" USER="ann" SUBMIT_TIME="1795658302421" JOB_QUEUE="q" .
+//! Task TASKID="task_1_m_000000" TASK_TYPE="MAP" START_TIME="…" SPLITS="/rack/host,/rack/other" .
+//! MapAttempt TASK_ATTEMPT_ID="attempt_1_m_000000_0" FINISH_TIME="…" COUNTERS="{(…)(…)[(…)(…)(9)]}" .
+//! <?xml version="1.0"?><configuration>…          the job's configuration, if it is behind the log
+//! ```
+//! Each line tells what has become known of a job, a task or an attempt; later lines add to earlier
+//! ones. In a value, a backslash stands before `"`, `=`, `.` and itself.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2, memmem};
+
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::job_log::{JobLog, location, priority};
+use super::record::LoggedJob;
+use mumakil_core::trace::{FirstFew, RecordFault, clip};
+
+/// The beginning of the first line of a log.
+pub(super) const HEAD: &str = "Meta VERSION=";
+
+/// Reads the log of a job. A broken line is added to `broken`; without that, it is an error.
+pub(super) fn parse(
+    text: &[u8],
+    unknown: &mut FirstFew<String>,
+    mut broken: Option<&mut FirstFew<RecordFault>>,
+) -> Result<LoggedJob, RecordFault> {
+    let mut log = JobLog::default();
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while let Some(event) = next_event(text, at) {
+        let line = &text[event.at..event.end];
+        at = event.next;
+        let is_configuration = line.starts_with(b"<");
+        let read = match is_configuration {
+            true => log.configure(&text[event.at..]),
+            false => read_fields(line, &mut fields)
+                .and_then(|kind| tell_event(&mut log, kind, EventFields(&fields), unknown)),
+        };
+        if let Err(what) = read {
+            let fault = RecordFault::new(what).at(event.at);
+            let Some(broken) = &mut broken else { return Err(fault) };
+            broken.add(fault);
+            // A line that is cut off has no end, so it seems to go on into the next ones.
+            at = next_line_of_event(text, event.at).min(event.next);
+        }
+        if is_configuration {
+            break;
+        }
+    }
+    log.into_job()
+}
+
+/// Adds an event to the log.
+fn tell_event(
+    log: &mut JobLog,
+    kind: &[u8],
+    fields: EventFields<'_, '_>,
+    unknown: &mut FirstFew<String>,
+) -> Result<(), String> {
+    match kind {
+        b"Meta" => {}
+        b"Job" => {
+            tell_job(&mut log.job, fields)?;
+            let named = fields.text("JOB_PRIORITY");
+            if let Some(named) = named.and_then(|name| priority(&name)) {
+                log.prioritise(named);
+            }
+        }
+        b"Task" => {
+            let id = fields.text("TASKID").ok_or("no TASKID")?;
+            tell_task(log.task(&id, task_type(fields)), fields)?;
+        }
+        b"MapAttempt" | b"ReduceAttempt" => {
+            let ids = fields.text("TASKID").zip(fields.text("TASK_ATTEMPT_ID"));
+            let (task, id) = ids.ok_or("no TASKID and TASK_ATTEMPT_ID")?;
+            tell_attempt(log.attempt(&task, task_type(fields), &id), fields)?;
+        }
+        other => unknown.add(clip(&String::from_utf8_lossy(other))),
+    }
+    Ok(())
+}
+
+/// The beginnings of lines that tell an event, and of the configuration behind them.
+const EVENTS: [&[u8]; 5] = [b"Job ", b"Task ", b"MapAttempt ", b"ReduceAttempt ", b"<?xml"];
+
+/// Returns where the next line after this place begins that tells an event; the end if none does.
+fn next_line_of_event(text: &[u8], mut at: usize) -> usize {
+    while let Some(end) = memchr(b'\n', &text[at..]) {
+        at += end + 1;
+        if EVENTS.iter().any(|event| text[at..].starts_with(event)) {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// A line of the log, which may be several lines of the file.
+struct HistoryLine {
+    at: usize,
+    /// Its end, without ` .` and what follows.
+    end: usize,
+    next: usize,
+}
+
+/// Returns the next line that is not empty; `None` at the end.
+fn next_event(text: &[u8], from: usize) -> Option<HistoryLine> {
+    let skipped = text[from..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let at = from + skipped;
+    if at == text.len() {
+        return None;
+    }
+    let mut next = at;
+    loop {
+        let rest = &text[next..];
+        let line = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        next += line;
+        let written = text[at..next].trim_ascii_end();
+        // A value may have line breaks. It cannot end in a quote, which would be escaped.
+        let ended = written.ends_with(b"\" .") && !written.ends_with(b"\\\" .");
+        if ended || next == text.len() || text[at] == b'<' {
+            let end = at + written.strip_suffix(b" .").unwrap_or(written).len();
+            return Some(HistoryLine { at, end, next });
+        }
+    }
+}
+
+/// A key of a line with its value, whose escapes are kept.
+type EventField<'t> = (&'t [u8], &'t [u8]);
+
+/// Reads the fields of a line; returns its first word.
+fn read_fields<'t>(line: &'t [u8], fields: &mut Vec<EventField<'t>>) -> Result<&'t [u8], String> {
+    fields.clear();
+    let end = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
+    let (kind, mut rest) = line.split_at(end);
+    // A line that is cut off within its first word would swallow the next line without notice.
+    if !kind.iter().all(u8::is_ascii_alphabetic) {
+        return Err(format!("`{}` where a line should begin", shown(kind)));
+    }
+    loop {
+        rest = rest.trim_ascii_start();
+        if rest.is_empty() {
+            return Ok(kind);
+        }
+        let key = rest.iter().position(|byte| *byte == b'=').filter(|key| {
+            rest[..*key]
+                .iter()
+                .all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9'))
+        });
+        let value = key.and_then(|key| Some((key, rest[key + 1..].strip_prefix(b"\"")?)));
+        let Some((key, value)) = value else {
+            return Err(format!("`{}` where `KEY=\"value\"` should be", shown(rest)));
+        };
+        let Some(length) = length_of_value(value) else {
+            return Err(format!("the value of {} has no end", shown(&rest[..key])));
+        };
+        fields.push((&rest[..key], &value[..length]));
+        rest = &value[length + 1..];
+    }
+}
+
+fn shown(text: &[u8]) -> String {
+    clip(&String::from_utf8_lossy(&text[..text.len().min(40)]))
+}
+
+/// Returns the length of a value up to its closing quote; `None` if there is none.
+fn length_of_value(value: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let stop = memchr2(b'"', b'\\', &value[at..])?;
+        at += stop;
+        if value[at] == b'"' {
+            return Some(at);
+        }
+        at += 2;
+        if value.len() < at {
+            return None;
+        }
+    }
+}
+
+/// The fields of a line.
+#[derive(Clone, Copy)]
+struct EventFields<'f, 't>(&'f [EventField<'t>]);
+
+impl<'t> EventFields<'_, 't> {
+    fn raw(self, key: &str) -> Option<&'t [u8]> {
+        let found = self.0.iter().find(|(known, _)| *known == key.as_bytes());
+        found.map(|(_, value)| *value)
+    }
+
+    /// Returns a value without its escapes; `None` if it is missing or empty.
+    fn text(self, key: &str) -> Option<Cow<'t, str>> {
+        let raw = self.raw(key).filter(|raw| !raw.is_empty())?;
+        if memchr(b'\\', raw).is_none() {
+            // Most values are plain text: the check of that is quicker than a lossy reading.
+            return Some(
+                str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::from),
+            );
+        }
+        let mut plain = Vec::with_capacity(raw.len());
+        let mut bytes = raw.iter();
+        while let Some(byte) = bytes.next() {
+            plain.push(if *byte == b'\\' { *bytes.next().unwrap_or(byte) } else { *byte });
+        }
+        Some(String::from_utf8_lossy(&plain).into_owned().into())
+    }
+
+    fn owned(self, key: &str) -> Option<String> {
+        self.text(key).map(Cow::into_owned)
+    }
+
+    /// Returns a number; `None` if it is missing, empty or below zero.
+    fn number(self, key: &str) -> Result<Option<u64>, String> {
+        let Some(text) = self.text(key) else { return Ok(None) };
+        match text.parse::<i64>() {
+            // Hadoop writes 0 for a time that it does not know.
+            Ok(number) => Ok(u64::try_from(number).ok().filter(|number| 0 < *number)),
+            Err(_) => Err(format!("{key} is `{}`, not a number", clip(&text))),
+        }
+    }
+
+    /// Returns a count, which may be zero.
+    fn count(self, key: &str) -> Result<Option<u32>, String> {
+        let Some(text) = self.text(key) else { return Ok(None) };
+        let wrong = |_| format!("{key} is `{}`, not a count", clip(&text));
+        text.parse().map(Some).map_err(wrong)
+    }
+
+    fn outcome(self, key: &str) -> Option<LoggedOutcome> {
+        match self.raw(key)? {
+            b"SUCCESS" => Some(LoggedOutcome::Success),
+            b"FAILED" => Some(LoggedOutcome::Failed),
+            b"KILLED" => Some(LoggedOutcome::Killed),
+            _ => None,
+        }
+    }
+}
+
+/// Replaces a value by a later one, if the line has it.
+fn tell<T>(field: &mut Option<T>, told: Option<T>) {
+    if told.is_some() {
+        *field = told;
+    }
+}
+
+fn tell_job(job: &mut LoggedJob, fields: EventFields<'_, '_>) -> Result<(), String> {
+    let id = fields.owned("JOBID").ok_or("no JOBID")?;
+    if !job.job_id.is_empty() && job.job_id != id {
+        return Err(format!("{} in the log of {}", clip(&id), clip(&job.job_id)));
+    }
+    job.job_id = id;
+    tell(&mut job.job_name, fields.owned("JOBNAME"));
+    tell(&mut job.user, fields.owned("USER"));
+    tell(&mut job.queue, fields.owned("JOB_QUEUE"));
+    tell(&mut job.submit_time, fields.number("SUBMIT_TIME")?);
+    tell(&mut job.launch_time, fields.number("LAUNCH_TIME")?);
+    tell(&mut job.finish_time, fields.number("FINISH_TIME")?);
+    tell(&mut job.total_maps, fields.count("TOTAL_MAPS")?);
+    tell(&mut job.total_reduces, fields.count("TOTAL_REDUCES")?);
+    tell(&mut job.outcome, fields.outcome("JOB_STATUS"));
+    Ok(())
+}
+
+fn task_type(fields: EventFields<'_, '_>) -> Option<TaskType> {
+    super::job_log::task_type(&fields.text("TASK_TYPE")?)
+}
+
+fn tell_task(task: &mut LoggedTask, fields: EventFields<'_, '_>) -> Result<(), String> {
+    tell(&mut task.start_time, fields.number("START_TIME")?);
+    tell(&mut task.finish_time, fields.number("FINISH_TIME")?);
+    tell(&mut task.task_status, fields.outcome("TASK_STATUS"));
+    if let Some(splits) = fields.text("SPLITS") {
+        task.preferred_locations = splits.split(',').map(location).collect();
+    }
+    Ok(())
+}
+
+fn tell_attempt(attempt: &mut LoggedAttempt, fields: EventFields<'_, '_>) -> Result<(), String> {
+    tell(&mut attempt.start_time, fields.number("START_TIME")?);
+    tell(&mut attempt.finish_time, fields.number("FINISH_TIME")?);
+    tell(&mut attempt.shuffle_finished, fields.number("SHUFFLE_FINISHED")?);
+    tell(&mut attempt.sort_finished, fields.number("SORT_FINISHED")?);
+    tell(&mut attempt.result, fields.outcome("TASK_STATUS"));
+    if let Some(host) = fields.owned("HOSTNAME") {
+        attempt.location = Some(location(&host)).filter(|at| 1 < at.layers.len());
+        attempt.host_name = Some(host);
+    }
+    if let Some(counters) = fields.raw("COUNTERS") {
+        read_counters(counters, |name, value| attempt.count(name, value));
+    }
+    Ok(())
+}
+
+/// Calls `see` with each counter: `{(group)(Its name)[(COUNTER)(Its name)(9)][…]}`.
+fn read_counters(text: &[u8], mut see: impl FnMut(&[u8], u64)) {
+    let mut rest = text;
+    while let Some(begin) = memmem::find(rest, b"[(") {
+        rest = &rest[begin + 2..];
+        let Some(end) = memchr(b')', rest) else { return };
+        let name = &rest[..end];
+        let Some(closed) = memmem::find(rest, b")]") else { return };
+        let value = rest[..closed].rsplit(|byte| *byte == b'(').next().unwrap_or_default();
+        let value = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+        if let Some(value) = value {
+            see(name, value);
+        }
+        rest = &rest[closed..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::LoggedPriority;
+    use super::*;
+    use mumakil_core::trace::{Records, Strictness, sha256_of};
+
+    const LOG: &str = include_str!("../../../tests/fuzz/seeds/log/history.log");
+    const NEWER: &str = include_str!("../../../tests/fuzz/seeds/log/newer.jhist");
+
+    fn read(text: &str) -> Vec<LoggedJob> {
+        let text = std::io::Cursor::new(text.to_owned());
+        let jobs = Records::from_reader("log", text, Strictness::Strict).unwrap();
+        jobs.map(|job| job.unwrap_or_else(|error| panic!("{error}"))).collect()
+    }
+
+    fn complaint(log: &str) -> String {
+        let text = std::io::Cursor::new(log.to_owned());
+        let jobs = Records::<LoggedJob>::from_reader("log", text, Strictness::Strict).unwrap();
+        jobs.collect::<Result<Vec<_>, _>>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_log_is_read_whole() {
+        let jobs = read(LOG);
+        let [job, killed] = &jobs[..] else { panic!("{jobs:?}") };
+        assert_eq!(job.job_name.as_deref(), Some("count \"words\" a=b"));
+        assert_eq!(
+            (job.queue.as_deref(), job.priority),
+            (Some("research"), Some(LoggedPriority::High))
+        );
+        assert_eq!((job.total_maps, job.total_reduces), (Some(2), Some(1)));
+        assert_eq!(job.launch_time, Some(1_767_225_600_250));
+        assert_eq!(job.outcome, Some(LoggedOutcome::Success));
+        assert_eq!(job.other_tasks[0].task_type, Some(TaskType::Setup));
+        let [first, second] = &job.map_tasks[..] else { panic!("{:?}", job.map_tasks) };
+        assert_eq!(first.preferred_locations[1].layers, ["r2", "n2.lan"]);
+        assert_eq!((first.input_bytes, first.output_records), (Some(64 << 20), Some(90)));
+        let results: Vec<_> = second.attempts.iter().map(|attempt| attempt.result).collect();
+        assert_eq!(results, [Some(LoggedOutcome::Failed), Some(LoggedOutcome::Success)]);
+        let memory = first.attempts[0].resource_usage_metrics.unwrap();
+        assert_eq!(memory.physical_memory_usage, Some(81_891_328));
+        let reduce = &job.reduce_tasks[0].attempts[0];
+        assert_eq!(reduce.shuffle_finished, Some(1_767_225_628_000));
+        assert_eq!((killed.outcome, killed.map_tasks.len()), (Some(LoggedOutcome::Killed), 0));
+    }
+
+    #[test]
+    fn the_same_job_in_a_newer_log_is_the_same() {
+        let mut older = read(LOG).remove(0);
+        // Newer jobs have no tasks for setup and cleanup.
+        older.other_tasks.clear();
+        assert_eq!(read(NEWER), [older]);
+    }
+
+    #[test]
+    fn a_configuration_behind_the_log_is_that_of_its_job() {
+        let xml = "<?xml version=\"1.0\"?><configuration>\n\
+                   <property><!--set by me--><name>mapred.max.map.failures.percent</name><value>5</value></property>\n\
+                   </configuration>\n";
+        for log in [LOG, NEWER] {
+            let one = log.split("Meta VERSION=\"1\" .\nJob JOBID=\"job_202601010000_0002\"").next();
+            let jobs = read(&format!("{}{xml}", one.unwrap()));
+            assert_eq!(jobs[0].job_properties["mapred.max.map.failures.percent"], "5");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_one_hash_for_logs_and_configurations() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        };
+        let hash = || {
+            let mut jobs = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).unwrap();
+            assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
+            assert_eq!(jobs.sha256().unwrap(), sha256_of(folder.path()).unwrap());
+            jobs.sha256().unwrap().to_owned()
+        };
+        let log = |id: u32| format!("Meta VERSION=\"1\" .\nJob JOBID=\"job_1_{id}\" .\n");
+        (1..3).for_each(|id| write(&format!("job_1_{id}_a"), &log(id)));
+        write("job_1_2_conf.xml", "<configuration></configuration>");
+        let before = hash();
+        write("job_1_2_conf.xml", "<configuration> </configuration>");
+        assert_ne!(hash(), before);
+    }
+
+    /// Returns the jobs of a lenient pass, and the messages about broken records.
+    fn salvaged(text: &str) -> (Vec<LoggedJob>, Vec<String>) {
+        let text = std::io::Cursor::new(text.to_owned());
+        let mut pass = Records::<LoggedJob>::from_reader("log", text, Strictness::Lenient).unwrap();
+        let jobs = pass.by_ref().map(Result::unwrap).collect();
+        (jobs, pass.notes().skipped.first.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn an_empty_folder_is_said_to_have_no_log() {
+        let folder = tempfile::TempDir::new().unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "none").unwrap();
+        let error = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).err().unwrap();
+        let told = format!("no log of a job is in the folder {}", folder.path().display());
+        assert!(error.to_string().starts_with(&told), "{error}");
+    }
+
+    #[test]
+    fn a_cut_off_line_costs_one_record() {
+        let (line, next) =
+            ("MapAttempt TASK_TYPE=\"MAP\" TASKID=\"task_202601010000_0001_m_000000\"", "\n");
+        let begins: Vec<usize> = LOG.match_indices(line).map(|(at, _)| at).collect();
+        let whole = read(LOG);
+        // The last line of the first map's attempt tells its end.
+        let begin = begins[1];
+        let end = begin + LOG[begin..].find(next).unwrap();
+        let number = LOG[..begin].lines().count() + 1;
+        for left in [5, 30, 60, end - begin - 1] {
+            let log = format!("{}{}", &LOG[..begin + left], &LOG[end..]);
+            assert!(complaint(&log).contains(&format!("log:{number}: ")), "{log}");
+            let (jobs, broken) = salvaged(&log);
+            assert_eq!(broken.len(), 1, "{broken:?}");
+            assert!(
+                broken[0].starts_with(&format!("log:{number}: job \"job_202601010000_0001\": "))
+            );
+            assert_eq!(jobs[1], whole[1]);
+            assert_eq!(jobs[0].map_tasks[1], whole[0].map_tasks[1]);
+            assert_eq!(jobs[0].map_tasks[0].attempts[0].result, None, "its end is lost");
+            assert_eq!(jobs[0].reduce_tasks, whole[0].reduce_tasks);
+        }
+    }
+
+    #[test]
+    fn a_cut_off_line_of_a_newer_log_costs_one_record() {
+        let begin = NEWER.find("{\"type\":\"MAP_ATTEMPT_FINISHED\"").unwrap();
+        let log = format!("{}{}", &NEWER[..begin], &NEWER[begin + 9..]);
+        assert!(complaint(&log).starts_with("log:"));
+        let (jobs, broken) = salvaged(&log);
+        assert_eq!((jobs.len(), broken.len()), (1, 1));
+        assert_eq!(jobs[0].reduce_tasks, read(NEWER)[0].reduce_tasks);
+    }
+
+    #[test]
+    fn a_broken_configuration_costs_only_itself() {
+        let (jobs, broken) = salvaged(&format!("{NEWER}<?xml version=\"1.0\"?><configuration>"));
+        assert_eq!((&jobs, broken.len()), (&read(NEWER), 1), "{broken:?}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let log = |line: &str| {
+            format!("Meta VERSION=\"1\" .\nJob JOBID=\"j\" SUBMIT_TIME=\"9\" .\n{line}\n")
+        };
+        for (line, what) in [
+            ("Task TASKID=\"t\" START_TIME=\"soon\" .", "START_TIME is `soon`, not a number"),
+            ("Task TASK_TYPE=\"MAP\" .", "no TASKID"),
+            ("Job JOBID=\"k\" .", "k in the log of j"),
+            ("Job JOBID=j .", "`JOBID=j` where `KEY=\"value\"` should be"),
+            ("Job JOBID=\"j .", "the value of JOBID has no end"),
+        ] {
+            let told = complaint(&log(line));
+            assert!(told.starts_with("log:3: ") && told.contains(what), "{told}");
+        }
+        assert!(complaint("Meta VERSION=\"1\" .\n").contains("the log names no job"));
+        let told = complaint("Avro-Json\n{}\n{\"type\":1}\n");
+        assert!(told.starts_with("log:3: "), "{told}");
+    }
+}
