@@ -118,7 +118,8 @@ fn ranks() -> TerminalLines {
     let calls: Vec<String> = FUNCTIONS.iter().map(call).collect();
     let functions = calls.iter().map(String::as_str).zip(FUNCTIONS.iter().map(|one| one.about));
     let of_victim = format!("{VICTIM}NAME");
-    let of_victim = (&*of_victim, "in `preempt.when`: the same of the job that would lose a slot");
+    let of_victim =
+        (&*of_victim, "in `preemption_when`: the same of the job that would lose a slot");
     let names = FACTS.iter().map(|fact| (fact.name, fact.about)).chain([of_victim]);
     aligned(names.chain(functions))
 }

@@ -51,13 +51,13 @@ pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOpti
 pub use offers::{FrameworkSpec, InnerPolicy, NodeSharing, Offers, OffersOptions};
 pub use quincy::{Quincy, QuincyOptions};
 pub use rank::{
-    ByRank, FACTS, FUNCTIONS, PreemptSpec, RankFact, RankFormula, RankFunction, RankOptions,
-    VICTIM, VictimChoice,
+    ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
+    VictimChoice,
 };
 pub use ranked::{
     ByNamedRank, EarliestDeadline, Edf, Las, LeastAttained, NamedRank, NamedRankOptions,
 };
-pub use shared::suspensions::{SlotTaking, SuspendedSpec};
+pub use shared::suspensions::{KillOrWait, SlotTaking, SuspendedSpec};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
 };

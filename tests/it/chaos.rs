@@ -129,8 +129,8 @@ const SCHEDULERS: [&str; 26] = [
     "{fifo: {delay: {w1: 6s, w2: 3s, long_task: 12s}, reduce_gate: coupling}}",
     "{naive-fair: {reduce_order: srt}}",
     "{fair-skip: {skips: 5, rack_skips: 2, reduce_gate: coupling}}",
-    "{fair: {preemption: true, allocations: {fair_share_after: 20s, user_max_jobs: 3}}}",
-    "{fair: {variant: paper, preemption: true, size_based_weight: true, \
+    "{fair: {preemption: kill, allocations: {fair_share_after: 20s, user_max_jobs: 3}}}",
+    "{fair: {variant: paper, preemption: kill, size_based_weight: true, \
      allocations: {fair_share_after: 10s, pools: {outer: {max_maps: 9, \
      pools: {p0: {min_maps: 2, min_share_after: 5s}, p1: {}}}}}}}",
     "fair-deficit",
@@ -142,9 +142,9 @@ const SCHEDULERS: [&str; 26] = [
     "{rank: {jobs: -remaining_maps * map_time - remaining_reduces * reduce_time, \
      reduces: 'if(waited > 20s, jobs, -attained / 1s)', delay: {w1: 6s, w2: 3s}}}",
     "{rank: {jobs: priority + age / 1min, reduce_order: srt, reduce_gate: coupling}}",
-    "{rank: {jobs: -remaining, preempt: {when: 'waited > 10s or 1 < victim.running'}, \
+    "{rank: {jobs: -remaining, preemption: kill, preemption_when: 'waited > 10s or 1 < victim.running', \
      delay: {w1: 6s, w2: 3s}}}",
-    "{rank: {jobs: -attained, preempt: {how: eager, suspended: {most: 2, few: 0}}}}",
+    "{rank: {jobs: -attained, preemption: eager, suspended: {most: 2, few: 0}}}",
     "ps",
     "{fsp: {preemption: eager}}",
     "{srpt: {preemption: kill}}",

@@ -25,7 +25,7 @@ workload:
   jobs:
     - {name: low, priority: low, maps: 1, map_time: 1s, reduces: 1, shuffle: 500MB, shuffle_time: 40s, sort_time: 10s, reduce_time: 100s, reduce_memory: 500MB}
     - {name: high, submit: 2min, priority: high, maps: 1, map_time: 1s, reduces: 1, shuffle_time: 0s, sort_time: 0s, reduce_time: 20s}
-scheduler: {rank: {jobs: priority, preempt: {how: checkpoint}}}
+scheduler: {rank: {jobs: priority, preemption: checkpoint}}
 ",
         ["job", "kind", "attempt", "outcome", "start_up_ms", "shuffle_ms", "start_ms", "finish_ms"],
     );
@@ -52,7 +52,7 @@ workload:
     - {name: low, priority: low, input: 0, maps: 1, map_time: 200s, map_memory: 1GB}
     - {name: other, submit: 1s, priority: normal, input: 0, maps: 1, map_time: 90s}
     - {name: high, submit: 60s, priority: high, input: 0, maps: 1, map_time: 10min}
-scheduler: {rank: {jobs: priority, preempt: {how: checkpoint}}}
+scheduler: {rank: {jobs: priority, preemption: checkpoint}}
 ",
         ["job", "kind", "node", "outcome", "start_up_ms"],
     );
@@ -74,7 +74,7 @@ workload:
   jobs:
     - {{name: low, priority: low, input: 0, maps: 2, map_time: 200s, map_memory: 1GB}}
     - {{name: high, submit: 60s, priority: high, input: 0, maps: 2, map_time: 30min}}
-scheduler: {{rank: {{jobs: priority, preempt: {{how: checkpoint}}}}}}
+scheduler: {{rank: {{jobs: priority, preemption: checkpoint}}}}
 {faults}
 "
         )

@@ -80,7 +80,7 @@ fn other_orders_miss_deadlines_that_edf_keeps() {
     assert_eq!(missed("{edf: {preemption: eager}}"), 0);
     assert_eq!(missed("fifo"), 2);
     assert_eq!(missed("{srpt: {preemption: eager}}"), 1);
-    assert_eq!(missed("{rank: {jobs: -slack, preempt: {how: eager}}}"), 0);
+    assert_eq!(missed("{rank: {jobs: -slack, preemption: eager}}"), 0);
 }
 
 #[test]

@@ -84,7 +84,7 @@ workload:
     - {name: hog, pool: hog, maps: 20, map_time: 10min}
     - {name: poor, pool: poor, submit: 1min, maps: 20, map_time: 20s}
 scheduler:
-  fair: {preemption: true, preemption_only_log: ONLY, allocations: {fair_share_after: 20s}}
+  fair: {preemption: kill, preemption_only_log: ONLY, allocations: {fair_share_after: 20s}}
 until: 5min
 ";
     let decided = |only: &str, what: &str| {

@@ -33,7 +33,7 @@ fn explained(room: &Room, scheduler: &str) -> Vec<Value> {
 #[test]
 fn the_parts_of_every_job_are_its_sojourn() {
     let room = Room::new();
-    let preempting = "{rank: {jobs: -remaining, preempt: {}}}";
+    let preempting = "{rank: {jobs: -remaining, preemption: kill}}";
     let policies =
         ["fifo", "fair", "capacity", "hfsp", "fair-deficit", "modified-fair", "srpt", preempting];
     for scheduler in policies {

@@ -151,7 +151,7 @@ workload: {{jobs: [{jobs}{{name: needy, pool: needy, submit: 2min, maps: {maps},
 scheduler:
   fair:
     variant: {variant}
-    preemption: true
+    preemption: kill
     delay: {{w1: 0s, w2: 0s}}
     allocations: {{pools: {{needy: {{min_maps: {min}, min_share_after: 20s}}}}}}
 "
@@ -191,7 +191,7 @@ workload:
 scheduler:
   fair:
     variant: paper
-    preemption: true
+    preemption: kill
     allocations: {{pools: {{needy: {{min_maps: 12, min_share_after: 30s}}}}}}
 "
     );
@@ -356,7 +356,7 @@ fn preemption_for_which_nobody_is_ever_starved_is_told() {
     let told = |allocations: &str| {
         let yaml = format!(
             "workload: {{jobs: [{{name: a, maps: 1, map_time: 1s}}]}}\n\
-             scheduler: {{fair: {{preemption: true, allocations: {{{allocations}}}}}}}\n"
+             scheduler: {{fair: {{preemption: kill, allocations: {{{allocations}}}}}}}\n"
         );
         room.write("pools.yaml", &yaml);
         let output = room.mumakil("check pools.yaml").output().unwrap();

@@ -75,7 +75,7 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
     assert!(halted <= killed(&fifo), "{halted} and {}", killed(&fifo));
     // The reference policies are HFSP with other job sizes, and resume suspended attempts like
     // HFSP. A rank does so if it may suspend attempts itself.
-    let rank = "{rank: {jobs: -remaining, preempt: {how: eager}}}";
+    let rank = "{rank: {jobs: -remaining, preemption: eager}}";
     for next in [eager, "fsp", "srpt", rank] {
         let (again, _) = run(&at.replace("NEXT", next));
         assert_eq!(killed(&again), 0, "{next}");
@@ -86,7 +86,7 @@ fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
 /// A policy with timers takes over from a policy without timers, and is replaced again.
 #[test]
 fn a_policy_that_takes_over_has_its_own_time_and_only_once() {
-    let pools = "{fair: {preemption: true, allocations: {min_share_after: 10s, \
+    let pools = "{fair: {preemption: kill, allocations: {min_share_after: 10s, \
                  pools: {p: {min_maps: 6}}}}}";
     let urgent = "submit: {name: urgent, pool: p, maps: 6, map_time: 30s}";
     let changes = format!(

@@ -25,13 +25,13 @@ fn assert_finishes(scheduler: &str, expected: &[f64]) {
 fn by_remaining_tasks_with_suspension_jobs_end_as_in_the_fluid_model_of_srpt() {
     let expected = fluid(FluidDiscipline::Srpt(LateJobs::InTurn), [(0, 30), (15, 10), (38, 20)]);
     assert_eq!(expected, [40.0, 25.0, 60.0]);
-    assert_finishes("{rank: {jobs: -remaining, preempt: {how: eager}}}", &expected);
+    assert_finishes("{rank: {jobs: -remaining, preemption: eager}}", &expected);
 }
 
 #[test]
 fn a_kill_costs_the_work_of_the_victim_and_waiting_a_place_in_line() {
     // The small job interrupts the second map of the large one, which begins again.
-    assert_finishes("{rank: {jobs: -remaining, preempt: {how: kill}}}", &[45.0, 25.0, 65.0]);
+    assert_finishes("{rank: {jobs: -remaining, preemption: kill}}", &[45.0, 25.0, 65.0]);
     // When the second map of the large job ends, both have one map left, and the older one goes on.
     assert_finishes("{rank: {jobs: -remaining}}", &[30.0, 40.0, 60.0]);
 }
@@ -40,12 +40,11 @@ fn a_kill_costs_the_work_of_the_victim_and_waiting_a_place_in_line() {
 #[test]
 fn by_attained_service_new_jobs_interrupt_old_ones() {
     // At 38 s the large job has had 28 s; the middle one ends with 20 s.
-    assert_finishes("{rank: {jobs: -attained, preempt: {how: eager}}}", &[60.0, 25.0, 58.0]);
+    assert_finishes("{rank: {jobs: -attained, preemption: eager}}", &[60.0, 25.0, 58.0]);
     // The large job must have had 20 s more: the small one waits for the end of its map.
     let when = "victim.attained - attained > 20s";
-    let spec = format!("{{how: eager, when: {when}}}");
     assert_finishes(
-        &format!("{{rank: {{jobs: -attained, preempt: {spec}}}}}"),
+        &format!("{{rank: {{jobs: -attained, preemption: eager, preemption_when: {when}}}}}"),
         &[60.0, 30.0, 58.0],
     );
 }
@@ -53,7 +52,8 @@ fn by_attained_service_new_jobs_interrupt_old_ones() {
 #[test]
 fn decisions_and_explanations_say_for_whom_a_slot_was_taken() {
     let room = Room::new();
-    let record = "record: {decisions: true}\nscheduler: {rank: {jobs: -remaining, preempt: {}}}\n";
+    let record =
+        "record: {decisions: true}\nscheduler: {rank: {jobs: -remaining, preemption: kill}}\n";
     room.write("a.yaml", &format!("{ONE_SLOT}{JOBS}{record}"));
     room.mumakil("run a.yaml --verify --quiet").assert().success();
     let tasks = std::fs::read_to_string(room.path("out/a-42/tasks.csv")).unwrap();

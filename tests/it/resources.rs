@@ -50,8 +50,8 @@ fn no_policy_exceeds_what_a_node_has() {
         "drf",
         "{hfsp: {preemption: kill}}",
         "{hfsp: {preemption: eager}}",
-        "{rank: {jobs: -attained, preempt: {how: kill}}}",
-        "{rank: {jobs: -attained, preempt: {how: eager}}}",
+        "{rank: {jobs: -attained, preemption: kill}}",
+        "{rank: {jobs: -attained, preemption: eager}}",
     ] {
         for (resources, limits) in
             [("memory", [18, 60, 18]), ("memory+cores", [18, 9, 9]), ("slots", [120, 90, 50])]

@@ -121,7 +121,7 @@ workload:
 scheduler:
   fair:
     reduce_gate: {gate}
-    preemption: true
+    preemption: kill
     allocations: {{pools: {{a: {{min_reduces: 4, min_share_after: 30s}}}}}}
 "
         )

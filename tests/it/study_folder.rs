@@ -70,7 +70,7 @@ name: base
 description: of the base
 cluster: {preset: vm-8, hdfs: {replication: 2}}
 workload: {jobs: [{name: a, maps: 4, map_time: 5s}, {name: b, user: '7', maps: 1, map_time: 1min}]}
-scheduler: {fair: {preemption: true, allocations: {pools: {prod.x: {min_maps: 2}}, fair_share_after: 9s}}}
+scheduler: {fair: {preemption: kill, allocations: {pools: {prod.x: {min_maps: 2}}, fair_share_after: 9s}}}
 expect: [makespan < 1s]
 ";
 
@@ -90,7 +90,7 @@ fn whatever_a_study_says_it_says_again() {
         ("sweep: {zip: {cluster.nodes: {from: 2, to: 4, step: 1}, hadoop.heartbeat: [1s, 2s, 3s]}}", &[]),
         (
             "description: its own\nsweep: {cluster.nodes: [2, 3], scheduler: [fifo, {as: yes, fair: \
-             {preemption: false}}, hfsp: {preemption: wait}, {hfsp: {preemption: kill}}], seeds: [3, 1]}\n\
+             {preemption: wait}}, hfsp: {preemption: wait}, {hfsp: {preemption: kill}}], seeds: [3, 1]}\n\
              exclude: [{nodes: 2, scheduler: fifo}]\ncompare: {axis: scheduler, base: fifo}\n\
              metrics: [mean(sojourn)]\ncharts: [{bars: mean(sojourn), over: scheduler}]\n\
              expect: [{that: \"makespan[scheduler=yes] < 1h\", known_gap: a test}]",

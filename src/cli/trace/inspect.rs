@@ -66,7 +66,7 @@ fn to_draw(GeneratorSize { jobs, classes }: GeneratorSize) -> [String; 2] {
 }
 
 /// A number that every job or every task has.
-struct Measure {
+struct TraceMeasure {
     name: &'static str,
     /// The values, sorted.
     values: Vec<f64>,
@@ -134,7 +134,7 @@ impl TraceSurvey {
     }
 
     /// Returns the measures of which any value is above zero.
-    fn measures(self) -> Vec<Measure> {
+    fn measures(self) -> Vec<TraceMeasure> {
         const MEASURES: [(&str, PrintNumber); 7] = [
             ("input", decimal_size),
             ("shuffle", decimal_size),
@@ -148,7 +148,7 @@ impl TraceSurvey {
         let all = MEASURES.into_iter().zip(self.values).filter(|(_, values)| known(values));
         all.map(|((name, print), mut values)| {
             values.sort_unstable_by(f64::total_cmp);
-            Measure { name, values, print }
+            TraceMeasure { name, values, print }
         })
         .collect()
     }
@@ -217,7 +217,7 @@ fn told(
     };
     lines.end();
     lines.line(row("", &head));
-    for Measure { name, values, print } in &measures {
+    for TraceMeasure { name, values, print } in &measures {
         lines.line(row(name, &|quantile| print(at(values, quantile))));
     }
     for measure in measures.iter().filter(|m| ["input", "maps", "map time"].contains(&m.name)) {
@@ -262,7 +262,7 @@ fn at(values: &[f64], per_cent: u8) -> f64 {
 const BAR: usize = 44;
 
 /// Adds a histogram whose bins are powers of ten.
-fn histogram(measure: &Measure, lines: &mut TerminalLines) {
+fn histogram(measure: &TraceMeasure, lines: &mut TerminalLines) {
     let bin = |value: f64| if value <= 0.0 { i32::MIN } else { value.log10().floor() as i32 };
     let zeros = measure.values.iter().filter(|value| **value <= 0.0).count();
     let rest = &measure.values[zeros..];

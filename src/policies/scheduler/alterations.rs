@@ -46,7 +46,7 @@ fn a_new_priority_moves_a_job_in_its_line() {
     check::<Fifo>("{padding: 0}");
     check::<Fifo>("{padding: 0, delay: {w1: 1s, w2: 1s}}");
     check::<ByRank>("{jobs: priority}");
-    check::<ByRank>("{jobs: priority, preempt: {}}");
+    check::<ByRank>("{jobs: priority, preemption: kill}");
     check::<Fair>("{variant: paper, allocations: {order: fifo}}");
     check::<Fair>("{allocations: {order: fifo}}");
     check::<ModifiedFair>("{classification: false, allocations: {order: fifo}}");

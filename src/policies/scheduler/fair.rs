@@ -45,6 +45,7 @@ use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::PoolId;
 use super::shared::pools::Pool;
 use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::suspensions::KillOrWait;
 use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
@@ -63,8 +64,8 @@ pub struct FairOptions {
     // When a time-out of Hadoop has passed, jobs no longer wait for their input, even if
     // `preemption` is off.
     #[schemars(extend("x-only-if" = {"inside": {
-        "fair_share_after": {"variant": "hadoop", "preemption": true},
-        "min_share_after": {"variant": "hadoop", "preemption": true},
+        "fair_share_after": {"variant": "hadoop", "preemption": ["kill", true]},
+        "min_share_after": {"variant": "hadoop", "preemption": ["kill", true]},
     }}))]
     pub allocations: Allocations,
     /// How the pool of a job is chosen.
@@ -94,19 +95,18 @@ pub struct FairOptions {
     /// reduce.
     #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
     pub tracker_load: TrackerLoad,
-    /// Whether tasks of other pools are killed for pools that have been below their share for too
-    /// long.
-    pub preemption: bool,
+    /// How pools get slots that have been below their share for too long.
+    pub preemption: KillOrWait,
     /// Whether kills for pools below their share are only recorded (as `would-kill` in
     /// `decisions.csv`), and no task is killed.
-    #[schemars(extend("x-only-if" = {"preemption": true}))]
+    #[schemars(extend("x-only-if" = {"preemption": ["kill", true]}))]
     pub preemption_only_log: bool,
     /// How often tasks are killed for pools below their share. Each update finds these pools anew.
     /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
-    #[schemars(extend("x-only-if" = {"preemption": true}))]
+    #[schemars(extend("x-only-if" = {"preemption": ["kill", true]}))]
     pub preemption_interval: AutoSpan,
     /// How often shares and demands are computed.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": true}))]
+    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": ["kill", true]}))]
     pub update_interval: SimSpan,
 }
 
@@ -147,7 +147,7 @@ impl Default for FairOptions {
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
             // `mapred.fairscheduler.preemption` is off.
-            preemption: false,
+            preemption: KillOrWait::Wait,
             // `mapred.fairscheduler.preemption.only.log` is off.
             preemption_only_log: false,
             preemption_interval: AutoSpan::Auto,
@@ -169,7 +169,8 @@ impl FairOptions {
         let message = "no pool is ever starved, so no task is killed";
         let hint =
             "say after how long with `fair_share_after` or `min_share_after` in `allocations`";
-        (self.preemption && !has_time).then(|| Complaint::warning(&["preemption"], message, hint))
+        (self.preemption.kills() && !has_time)
+            .then(|| Complaint::warning(&["preemption"], message, hint))
     }
 }
 
@@ -300,7 +301,8 @@ impl Scheduler for Fair {
     fn tick_every(&self) -> Option<SimSpan> {
         // The paper's variant computes everything after every change, and needs ticks only for its
         // kills.
-        let needs_ticks = self.options.variant == FairVariant::Hadoop || self.options.preemption;
+        let needs_ticks =
+            self.options.variant == FairVariant::Hadoop || self.options.preemption.kills();
         needs_ticks.then_some(self.options.update_interval)
     }
 

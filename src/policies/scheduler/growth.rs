@@ -115,8 +115,8 @@ fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
         too_fast::<FairSkip>("{}", &ALL),
         too_fast::<ByRank>("{jobs: -remaining}", &ALL),
         too_fast::<ByRank>("{jobs: age / remaining}", &ALL),
-        too_fast::<ByRank>("{jobs: -remaining, preempt: {}}", &ALL),
-        too_fast::<ByRank>("{jobs: -attained, preempt: {how: eager}}", &ALL),
+        too_fast::<ByRank>("{jobs: -remaining, preemption: kill}", &ALL),
+        too_fast::<ByRank>("{jobs: -attained, preemption: eager}", &ALL),
         too_fast::<Fair>("{}", &ALL),
         too_fast::<Fair>("{variant: paper}", &ALL),
         // In Hadoop's code every arrival visits all jobs, so check the steps to add items for two

@@ -3,7 +3,7 @@
 //! Jobs are served one after another, in the order in which processor sharing would end them. So
 //! each job ends about as early as if all jobs shared the cluster, and most jobs end much earlier.
 //! Maps and reduces are scheduled separately. For each kind, a [`VirtualCluster`] computes when
-//! sharing would end each job, a [`Trainer`] estimates how large the jobs are, and a [`Ranking`]
+//! sharing would end each job, a [`Trainer`] estimates how large the jobs are, and a [`JobLine`]
 //! keeps their order.
 //!
 //! A slot goes first to the samples of new jobs, then to the jobs in order. A job uses the slot to
@@ -17,12 +17,11 @@
 //! holds a slot that another task could use. So in the papers the reduces of a job are a job of
 //! their own, which arrives when the maps are done; reduces launched earlier rank last.
 //!
-//! [`Ranking`]: self::ranking::Ranking
+//! [`JobLine`]: super::shared::line::JobLine
 //! [`Trainer`]: self::trainer::Trainer
 
 mod options;
 mod phase;
-mod ranking;
 mod trainer;
 mod virtual_cluster;
 
@@ -37,11 +36,10 @@ pub use self::options::{
     Victims, Weights,
 };
 use self::phase::{Phase, SuspendedHere};
-use self::ranking::RankedPlace;
 use super::estimator::{Estimates, Estimator};
 use super::rank::JobRecord;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::measure::Measure;
+use super::shared::measure::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
@@ -194,7 +192,7 @@ impl Hfsp {
         offer: &Offer<'_>,
         kind: SlotKind,
         how: Preemption,
-    ) -> Vec<Victim<RankedPlace>> {
+    ) -> Vec<Victim<MeasuredTurn>> {
         let phase = &self.phases[kind];
         let of_kind = self.suspended.preemptable(offer, kind, how);
         let of_kind: Vec<&Report> = of_kind.filter(|report| !phase.needs(report.attempt)).collect();
@@ -434,7 +432,7 @@ mod tests {
 
     /// Returns a reduce that has run for `ran` seconds, of a job with this rank. The jobs behind its
     /// job give up `behind` slots before its job does.
-    fn victim(job: u32, rank: f64, ran: u64, behind: u32) -> Victim<RankedPlace> {
+    fn victim(job: u32, rank: f64, ran: u64, behind: u32) -> Victim<MeasuredTurn> {
         let task = TaskId { job: JobId(job), kind: TaskKind::Reduce, index: 0 };
         Victim {
             attempt: task.attempt(0),
@@ -451,7 +449,7 @@ mod tests {
     fn the_victim_is_of_the_largest_job_or_the_last_or_the_youngest() {
         let last_first = [victim(3, 30.0, 70, 0), victim(2, 20.0, 80, 2), victim(1, 10.0, 50, 4)];
         let sizes = [0.0, 900.0, 300.0, 500.0].map(Measure);
-        let chosen_for = |turn: RankedPlace, lacking: u32, rule: Victims| {
+        let chosen_for = |turn: MeasuredTurn, lacking: u32, rule: Victims| {
             let mut victims = last_first.to_vec();
             rule.sort(&mut victims, |job| sizes[job.index()]);
             let (kind, how) = (SlotKind::Reduce, Preemption::Suspend);

@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::plan::SlotPlan;
+use super::shared::suspensions::KillOrWait;
 use mumakil_base::units::Factor;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
@@ -34,8 +35,8 @@ pub struct QuincyOptions {
     /// Whether jobs get equal numbers of slots. If not, each job has at least one slot, and the
     /// others go where they cost least.
     pub fair: bool,
-    /// Whether running tasks may be killed for other tasks.
-    pub preemption: bool,
+    /// How tasks get slots that others hold.
+    pub preemption: KillOrWait,
     /// The cost of each second for which a task waits; at most 100.
     pub wait: Factor,
     /// The cost of each gigabyte that a task reads from another node of its rack.
@@ -49,7 +50,7 @@ impl Default for QuincyOptions {
         // The numbers of the paper's experiments; `far` is 20 where its network is slow.
         Self {
             fair: true,
-            preemption: false,
+            preemption: KillOrWait::Wait,
             wait: Factor::of(0.5),
             rack: Factor::ONE,
             far: Factor::of(2.0),
@@ -137,7 +138,7 @@ impl Scheduler for Quincy {
     }
 
     fn wants_full_trackers(&self) -> bool {
-        self.options.preemption
+        self.options.preemption.kills()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -157,7 +158,7 @@ impl Scheduler for Quincy {
         for kind in SlotKind::BOTH {
             let plan = &mut self.plans[kind];
             plan.hear(offer.tracker(), offer.free(kind));
-            let could_launch = 0 < offer.free(kind) || self.options.preemption;
+            let could_launch = 0 < offer.free(kind) || self.options.preemption.kills();
             if !could_launch || offer.view().jobs_pending(kind) == 0 {
                 continue;
             }
@@ -260,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_new_job_waits_for_its_share_or_takes_it() {
-        for (preemption, held) in [("false", [6, 0]), ("true", [3, 3])] {
+        for (preemption, held) in [("wait", [6, 0]), ("kill", [3, 3])] {
             let mut bench = bench(&format!("{{preemption: {preemption}}}"), &[0; 6]);
             let first = bench.submit(100, 0, |_| {});
             bench.fill();
@@ -282,7 +283,7 @@ mod tests {
             (fair, wait, racks) in (any::<bool>(), 0_u32..3, vec(0_u32..2, 1..4)),
             events in vec((0_u8..8, 0_u32..8, 0_u32..8), 1..60),
         ) {
-            let options = format!("{{fair: {fair}, preemption: true, wait: {wait}}}");
+            let options = format!("{{fair: {fair}, preemption: kill, wait: {wait}}}");
             let nodes = racks.len() as u32;
             let mut bench = bench(&options, &racks);
             let mut jobs = Vec::new();

@@ -11,7 +11,7 @@
 //! A rank whose facts change only with the job is computed when something happens to it. Another
 //! rank is computed again for each tracker that offers a slot.
 //!
-//! With `preempt`, waiting jobs also take slots from jobs that rank below them ([`preempt`]).
+//! With `preemption`, waiting jobs also take slots from jobs that rank below them ([`preempt`]).
 
 mod facts;
 mod formula;
@@ -19,7 +19,7 @@ mod preempt;
 mod record;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
@@ -28,14 +28,14 @@ use serde::{Deserialize, Serialize};
 pub use self::facts::{FACTS, RankFact};
 use self::facts::{RankedJob, Surroundings};
 pub use self::formula::{FUNCTIONS, RankFormula, RankFunction, VICTIM};
-pub use self::preempt::{PreemptSpec, VictimChoice};
+pub use self::preempt::VictimChoice;
 pub(in crate::scheduler) use self::record::JobRecord;
 use self::record::RankTurn;
 use super::shared::delay::{Delay, DelaySpec};
+use super::shared::line::JobLine;
 use super::shared::measure::Measure;
-use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
-use super::shared::suspensions::{SuspendedSpec, Suspensions};
+use super::shared::suspensions::{SlotTaking, SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
@@ -60,16 +60,35 @@ pub struct RankOptions {
     pub reduces: Option<RankFormula>,
     /// How long jobs wait for their input. Without this, they do not wait.
     pub delay: DelaySpec,
-    /// When and how jobs take slots from jobs that rank below them. Without this, they wait until
-    /// slots are free.
+    /// How a job gets slots that jobs hold which rank below it.
+    pub preemption: SlotTaking,
+    /// A condition on the job that would take a slot. The names of the job that would lose it begin
+    /// with `victim.`. Without this, a higher rank is enough.
+    #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preempt: Option<PreemptSpec>,
+    pub preemption_when: Option<RankFormula>,
+    /// Which of the attempts that may lose their slots loses its slot first: `last-job` unless given.
+    #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub victims: Option<VictimChoice>,
+    /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
+    #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<SuspendedSpec>,
 }
 
 impl Default for RankOptions {
     fn default() -> Self {
         let jobs = RankFormula::of("-submitted").expect("a known name");
-        Self { jobs, reduces: None, delay: DelaySpec::NONE, preempt: None }
+        Self {
+            jobs,
+            reduces: None,
+            delay: DelaySpec::NONE,
+            preemption: SlotTaking::Wait,
+            preemption_when: None,
+            victims: None,
+            suspended: None,
+        }
     }
 }
 
@@ -77,15 +96,14 @@ impl Default for RankOptions {
 #[derive(Debug)]
 pub struct ByRank {
     formulas: PerSlot<RankFormula>,
-    preempt: Option<PreemptSpec>,
-    /// The jobs that could use a slot, in the order in which they are asked.
-    lines: PerSlot<BTreeSet<RankTurn>>,
-    /// The jobs that could lose slots, in the same order, and the number of slots that all jobs
-    /// hold. Only with preemption.
-    at_stake: PerSlot<BTreeSet<RankTurn>>,
-    held: PerSlot<u32>,
+    preemption: SlotTaking,
+    /// The condition on which a job takes a slot.
+    when: Option<RankFormula>,
+    victims: VictimChoice,
+    /// The jobs in order; without preemption, only those that could use a slot.
+    lines: PerSlot<JobLine<RankTurn>>,
     suspended: Suspensions,
-    /// The past of each job that runs, and its positions.
+    /// The past of each job that runs.
     records: FxHashMap<JobId, JobRecord>,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
@@ -109,16 +127,16 @@ impl Policy for ByRank {
     type Options = WithReduces<RankOptions>;
 
     fn settle(options: &mut Self::Options, _: &PolicySite<'_>) -> Vec<Complaint> {
-        let RankOptions { jobs, reduces, preempt, .. } = &options.own;
+        let RankOptions { jobs, reduces, suspended, .. } = &options.own;
         let ranks = [("jobs", Some(jobs)), ("reduces", reduces.as_ref())];
         let with_victim =
             ranks.into_iter().filter(|(_, rank)| rank.is_some_and(|it| it.has_victim()));
         let complaints = with_victim.map(|(key, _)| {
-            let message =
-                "a rank is of one job: `victim.` stands only in the condition of `preempt`";
+            let message = "a rank is of one job: `victim.` stands only in `preemption_when`";
             Complaint::error(&[key], message, "leave `victim.` out")
         });
-        complaints.chain(preempt.iter().flat_map(PreemptSpec::complaints)).collect()
+        let few = suspended.and_then(|spec| spec.complaint(&["suspended", "few"]));
+        complaints.chain(few).collect()
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
@@ -129,18 +147,16 @@ impl Policy for ByRank {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        let RankOptions { jobs, reduces: of_reduces, delay, preempt } = options;
+        let RankOptions { jobs, reduces: of_reduces, delay, preemption, .. } = options;
         let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
-        let preempt = preempt.filter(|spec| spec.how.preemption().is_some());
-        let limits = preempt.as_ref().and_then(|spec| spec.suspended);
-        let (lines, at_stake, held, records, took) = Default::default();
+        let (lines, records, took) = Default::default();
         Self {
             formulas: PerSlot { map: jobs, reduce: of_reduces },
-            preempt,
+            preemption,
+            when: options.preemption_when,
+            victims: options.victims.unwrap_or_default(),
             lines,
-            at_stake,
-            held,
-            suspended: Suspensions::new(limits.unwrap_or(SuspendedSpec::FEW)),
+            suspended: Suspensions::new(options.suspended.unwrap_or(SuspendedSpec::FEW)),
             records,
             took,
             delay: Delay::new(&delay),
@@ -160,14 +176,17 @@ impl ByRank {
     fn place(&mut self, view: &View<'_>, id: JobId, kind: SlotKind) {
         let around = self.surroundings(view, kind);
         // A job that neither runs nor waits has no record and no position.
-        let Some(record) = self.records.get_mut(&id) else { return };
-        let job = view.job(id).filter(|job| 0 < self.reduces.pending(job, kind));
-        let place = job.map(|job| {
-            turn(&self.formulas[kind], &RankedJob { job, record, around: &around }, &mut self.stack)
-        });
-        let was = std::mem::replace(&mut record.place[kind], place);
-        move_entry(&mut self.lines[kind], was, place);
-        self.put_at_stake(view, id, kind, &around);
+        let Some(record) = self.records.get(&id) else { return };
+        let Some(job) = view.job(id) else { return self.lines[kind].remove(id) };
+        let pending = self.reduces.pending(job, kind);
+        let holds = self.taking().is_some() && job.is_running();
+        let held = if holds { job.tasks(kind).running() } else { 0 };
+        let held = held.saturating_sub(record.stopped(kind));
+        if pending == 0 && held == 0 {
+            return self.lines[kind].remove(id);
+        }
+        let ranked = RankedJob { job, record, around: &around };
+        self.lines[kind].enter(turn(&self.formulas[kind], &ranked, &mut self.stack), pending, held);
     }
 
     fn place_for_both(&mut self, view: &View<'_>, id: JobId) {
@@ -180,38 +199,32 @@ impl ByRank {
             return;
         }
         let around = self.surroundings(view, kind);
-        let Self { formulas, records, stack, .. } = self;
-        let mut again = |(.., id): RankTurn| {
-            let (job, record) = view.job(id).zip(records.get_mut(&id))?;
-            let place = turn(&formulas[kind], &RankedJob { job, record, around: &around }, stack);
-            // A job in one of the lines has no position in the other unless it stands there, too.
-            record.place[kind] = record.place[kind].map(|_| place);
-            record.at_stake[kind] = record.at_stake[kind].map(|(_, slots)| (place, slots));
-            Some(place)
-        };
-        // The order is nearly that of the last time, which makes building a line cheap.
-        for line in [&mut self.lines[kind], &mut self.at_stake[kind]] {
-            *line = std::mem::take(line).into_iter().filter_map(&mut again).collect();
-        }
+        let Self { formulas, lines, records, stack, .. } = self;
+        lines[kind].renew(|id| {
+            let (job, record) = view.job(id).zip(records.get(&id))?;
+            Some(turn(&formulas[kind], &RankedJob { job, record, around: &around }, stack))
+        });
     }
 
     /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let here = self.suspended_here(offer, kind);
-        let Self { lines, delay, reduces, .. } = self;
         // A suspended attempt comes just before the new tasks of its job.
-        let is_before = |turn: &&RankTurn| here.is_none_or(|(of_job, _)| **turn < of_job);
-        let line = lines[kind].iter().take_while(is_before).map(|(.., job)| *job);
+        let before = here.map_or(Bound::Unbounded, |(of_job, _)| Bound::Excluded(of_job));
         let reason = |_: &View<'_>, _, place| Reason::InLine(place);
-        let launched = reduces.launch_first(offer, kind, line.clone(), delay, reason);
-        match (launched, here) {
-            (Some(launched), _) => self.note_begun(offer, launched.attempt),
-            (None, Some((_, attempt))) => {
-                offer.resume(attempt, Reason::InLine(line.count() as u32));
-                self.note_begun(offer, attempt);
+        let attempt = {
+            let Self { lines, delay, reduces, .. } = self;
+            let line = lines[kind].waiting((Bound::Unbounded, before)).map(|(.., job)| job);
+            match (reduces.launch_first(offer, kind, line.clone(), delay, reason), here) {
+                (Some(launched), _) => launched.attempt,
+                (None, Some((_, attempt))) => {
+                    offer.resume(attempt, Reason::InLine(line.count() as u32));
+                    attempt
+                }
+                (None, None) => return false,
             }
-            (None, None) => return false,
-        }
+        };
+        self.note_begun(offer, attempt);
         true
     }
 
@@ -241,9 +254,9 @@ impl Scheduler for ByRank {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        let when = self.preempt.as_ref().and_then(|spec| spec.when.as_ref());
         let flows = SlotKind::BOTH.into_iter().any(|kind| self.formulas[kind].flows());
-        let may_take = self.preempt.is_some() && (flows || when.is_some_and(RankFormula::flows));
+        let when_flows = self.when.as_ref().is_some_and(RankFormula::flows);
+        let may_take = self.taking().is_some() && (flows || when_flows);
         let ages = if may_take { LONGEST_WAIT } else { SimSpan::ZERO };
         self.delay.patience(view) + ages
     }
@@ -253,11 +266,11 @@ impl Scheduler for ByRank {
     }
 
     fn reads_reports(&self) -> bool {
-        self.preempt.is_some()
+        self.taking().is_some()
     }
 
     fn wants_full_trackers(&self) -> bool {
-        self.preempt.is_some()
+        self.taking().is_some()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
@@ -281,8 +294,8 @@ impl Scheduler for ByRank {
         say: &mut dyn FnMut(JobId, &[RankNumber]),
     ) {
         self.refresh(view, kind);
-        for (Reverse(rank), submitted, job) in &self.lines[kind] {
-            say(*job, &[("rank", rank.0), ("submitted", submitted.as_secs_f64())]);
+        for (Reverse(rank), submitted, job) in self.lines[kind].waiting(..) {
+            say(job, &[("rank", rank.0), ("submitted", submitted.as_secs_f64())]);
         }
     }
 

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rank::{ByRank, PreemptSpec, RankFormula, RankOptions};
+use super::rank::{ByRank, RankFormula, RankOptions};
 use super::shared::delay::DelaySpec;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
@@ -98,8 +98,7 @@ impl<R: NamedRank> Policy for ByNamedRank<R> {
     fn new(NamedRankOptions { preemption, suspended, delay }: NamedRankOptions) -> Self {
         let jobs = RankFormula::of(R::RANK).expect("a known name");
         let suspended = Some(suspended);
-        let preempt = PreemptSpec { how: preemption, suspended, ..PreemptSpec::default() };
-        let options = RankOptions { jobs, delay, preempt: Some(preempt), ..RankOptions::default() };
+        let options = RankOptions { jobs, delay, preemption, suspended, ..RankOptions::default() };
         Self { policy: ByRank::new(options.into()), rank: PhantomData }
     }
 }

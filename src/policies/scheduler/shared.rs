@@ -7,7 +7,7 @@
 //! reduces                ×     ×      ×         ×              ×           ×             ×
 //! pools, job_queue, share             ×         ×              ×
 //! launches, for kills                 ×                                    ×
-//! suspensions, taking                                                              ×     ×
+//! line, taking, suspensions                                                        ×     ×
 //! ```
 
 pub mod allocation_file;
@@ -17,6 +17,7 @@ pub mod delay;
 pub mod file_or;
 pub mod job_queue;
 pub mod launches;
+pub mod line;
 pub mod load;
 pub mod long_tasks;
 pub mod measure;

@@ -175,8 +175,8 @@ proptest! {
             play::<Fifo>("{delay: {w1: 2s, long_task: 3s}}", &happenings);
             play::<NaiveFair>("{reduce_order: srt}", &happenings);
             play::<ByRank>("{jobs: age / remaining, delay: {w1: 2s}}", &happenings);
-            play::<ByRank>("{jobs: -remaining, preempt: {when: waited > 2s}}", &happenings);
-            play::<ByRank>("{jobs: -attained, preempt: {how: eager}}", &happenings);
+            play::<ByRank>("{jobs: -remaining, preemption: kill, preemption_when: waited > 2s}", &happenings);
+            play::<ByRank>("{jobs: -attained, preemption: eager}", &happenings);
             play::<FairSkip>("{skips: 2, rack_skips: 1}", &happenings);
             let pools = "{p0: {min_maps: 2, order: fifo}, o: {pools: {p1: {weight: 2}, p2: {}}}}";
             for more in ["", "variant: paper, ", "assign_multiple: false, reduce_order: srt, "] {

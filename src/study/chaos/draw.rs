@@ -44,7 +44,7 @@ pub(super) const THEMES: [&str; 11] = [
     "{cluster: {groups: [{count: 1, map_slots: 0}, {count: 1, reduce_slots: 0}]}, \
       hadoop: {tracker_failures: 1}, faults: [{task_failures: 20 %}]}",
     // A pool runs one job at a time, and a later job has a very high priority.
-    "{scheduler: {fair: {allocations: {pool_max_jobs: 1, user_max_jobs: 1}, preemption: true}}, \
+    "{scheduler: {fair: {allocations: {pool_max_jobs: 1, user_max_jobs: 1}, preemption: kill}}, \
       workload: {jobs: [{name: late, submit: 90s, maps: 8, reduces: 2, priority: very_high}]}}",
     "{scheduler: {capacity: {allocations: {max_system_jobs: 2, \
       queues: {default: {supports_priority: true, max_initialised_per_user: 1}}}}}, \

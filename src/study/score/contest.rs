@@ -195,10 +195,7 @@ impl PolicyLimits {
         let sandbox =
             [("memory", yaml(memory)), ("processor", yaml(processor)), ("answer", yaml(answer))];
         let sandbox = sandbox.map(|(key, limit)| (Value::from(key), limit));
-        [
-            ("timeout".into(), yaml(wait)),
-            ("sandbox".into(), Mapping::from_iter(sandbox).into()),
-        ]
+        [("timeout".into(), yaml(wait)), ("sandbox".into(), Mapping::from_iter(sandbox).into())]
     }
 }
 

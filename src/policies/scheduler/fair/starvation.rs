@@ -76,7 +76,7 @@ impl Starvation {
             every: options.preemption_interval.or(interval),
             fair_share_after,
             variant: options.variant,
-            kills: options.preemption,
+            kills: options.preemption.kills(),
             only_logs: options.preemption_only_log,
             ..Self::default()
         }

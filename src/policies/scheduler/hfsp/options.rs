@@ -10,11 +10,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::ranking::RankedPlace;
 use crate::scheduler::estimator::{Estimator, SizeError};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
 use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
-use crate::scheduler::shared::measure::Measure;
+use crate::scheduler::shared::measure::{Measure, MeasuredTurn};
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use crate::scheduler::shared::taking::Victim;
@@ -257,7 +256,11 @@ pub enum Victims {
 
 impl Victims {
     /// Sorts attempts of which those of the last job come first, its youngest before all others.
-    pub(super) fn sort(self, victims: &mut [Victim<RankedPlace>], size: impl Fn(JobId) -> Measure) {
+    pub(super) fn sort(
+        self,
+        victims: &mut [Victim<MeasuredTurn>],
+        size: impl Fn(JobId) -> Measure,
+    ) {
         match self {
             Self::LastJob => {}
             Self::Youngest => victims.sort_by_key(|one| (one.ran, one.attempt)),

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::options::{Discount, HfspOrder, HfspRules, LateOrder, ReduceArrival, SparedAttempts};
-use super::ranking::{RankedPlace, Ranking};
 use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
-use crate::scheduler::shared::measure::Measure;
+use crate::scheduler::shared::line::JobLine;
+use crate::scheduler::shared::measure::{Measure, MeasuredTurn};
 use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -26,7 +26,7 @@ pub(super) struct Phase {
     rules: HfspRules,
     cluster: VirtualCluster,
     trainer: Trainer,
-    ranking: Ranking,
+    line: JobLine<MeasuredTurn>,
     /// The jobs that have not arrived in the virtual cluster yet.
     awaited: BTreeSet<JobId>,
     /// The estimated sizes of jobs, in seconds of work.
@@ -98,7 +98,7 @@ const FIRST_GUESS_S: f64 = 60.0;
 const LATE: f64 = -1e9;
 
 /// The suspended attempt on a tracker whose job ranks first.
-pub(super) type SuspendedHere = (RankedPlace, AttemptId);
+pub(super) type SuspendedHere = (MeasuredTurn, AttemptId);
 
 impl Phase {
     pub(super) fn new(kind: SlotKind, rules: &HfspRules) -> Self {
@@ -107,7 +107,7 @@ impl Phase {
             rules: rules.clone(),
             cluster: VirtualCluster::new(rules.aging, rules.virtual_slots),
             trainer: Trainer::new(kind, rules),
-            ranking: Ranking::default(),
+            line: JobLine::default(),
             awaited: BTreeSet::new(),
             sizes: FxHashMap::default(),
             real: FxHashMap::default(),
@@ -144,7 +144,7 @@ impl Phase {
         }
         // The job ranks last until it arrives in the virtual cluster, since reduces that are
         // launched earlier would only wait.
-        self.ranking.enter(job.id(), Measure(f64::INFINITY));
+        self.line.enter((Measure(f64::INFINITY), job.id()), 0, 0);
         self.awaited.insert(job.id());
         self.await_arrival(view, job, estimates);
     }
@@ -180,7 +180,7 @@ impl Phase {
         let weight = self.rules.weights.of(job);
         self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
         // The job is no longer last; the next ranking gives it a position.
-        self.ranking.displace(job.id());
+        self.line.displace(job.id());
         self.is_stale = true;
         self.sizes.insert(job.id(), work);
         self.left.insert(job.id(), work);
@@ -226,8 +226,8 @@ impl Phase {
         if tasks.finished() == tasks.total() {
             // Rank more jobs until this job has a rank. If the ranks are stale, the job keeps its
             // last rank instead.
-            while !self.is_stale && self.ranking.place(job.id()).is_none() && self.rank_more() {}
-            self.ranking.keep_rank(job.id());
+            while !self.is_stale && self.line.place(job.id()).is_none() && self.rank_more() {}
+            self.line.keep_place(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
@@ -293,7 +293,7 @@ impl Phase {
         };
         // The work done may exceed the new size; the job then ends in the virtual cluster.
         self.cluster.set_left(view.now(), id, (size - done).max(0.0));
-        self.ranking.displace(id);
+        self.line.displace(id);
         self.is_stale = true;
         self.sizes.insert(id, size);
         let counts = job.tasks(self.kind);
@@ -314,7 +314,7 @@ impl Phase {
         self.real.remove(&job);
         self.left.remove(&job);
         self.late.remove(&job);
-        self.ranking.remove(job);
+        self.line.remove(job);
     }
 
     /// Updates a job's counts; `preempted` of its attempts have lost their slots.
@@ -329,13 +329,13 @@ impl Phase {
             self.await_arrival(view, job, estimates);
         }
         let (tasks, pending) = (job.tasks(self.kind), job.pending(self.kind));
-        self.ranking.count(job.id(), pending, tasks.running().saturating_sub(preempted));
+        self.line.count(job.id(), pending, tasks.running().saturating_sub(preempted));
         // Each slot that a late job gets moves it behind the others.
         if let Some(&LateJob { attained, .. }) = self.late.get(&job.id())
             && let Some(rank) = self.late_rank(job, attained)
         {
             self.late.insert(job.id(), LateJob { attained, rank });
-            self.ranking.place_at(job.id(), rank);
+            self.line.place_at((rank, job.id()));
         }
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished() - tasks.failed());
     }
@@ -353,7 +353,7 @@ impl Phase {
     ) -> Option<&'static str> {
         self.find_late(view, records);
         let note = self.rank_anew(view);
-        self.late.iter().for_each(|(job, late)| self.ranking.place_at(*job, late.rank));
+        self.late.iter().for_each(|(job, late)| self.line.place_at((late.rank, *job)));
         note
     }
 
@@ -391,7 +391,7 @@ impl Phase {
     /// Returns the rank of a late job by its attained service and by the slots that it holds for its
     /// weight; `None` if it has no tasks of this kind.
     fn late_rank(&self, job: &Job, attained: f64) -> Option<Measure> {
-        let held = f64::from(self.ranking.held_by(job.id())?) / self.rules.weights.of(job);
+        let held = f64::from(self.line.held_by(job.id())?) / self.rules.weights.of(job);
         Some(Measure(match self.rules.late {
             // Slots decide only between jobs that have been served alike.
             LateOrder::LeastAttained => LATE + attained + held / 1e6,
@@ -423,10 +423,10 @@ impl Phase {
                 let rank =
                     |left: f64, ended: Option<f64>| ended.map_or(left, |at| -1.0 / (1.0 + at));
                 let left = self.cluster.left(view.now());
-                self.ranking.rank(left.map(|(id, left, ended)| (id, Measure(rank(left, ended)))));
+                self.line.place_all(left.map(|(id, left, ended)| (Measure(rank(left, ended)), id)));
             }
             HfspOrder::RemainingWork => {
-                self.ranking.rank(self.left.iter().map(|(id, left)| (*id, Measure(*left))));
+                self.line.place_all(self.left.iter().map(|(id, left)| (Measure(*left), *id)));
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
@@ -451,7 +451,7 @@ impl Phase {
         self.placed.clear();
         self.placed.extend(finishes.iter().map(|(id, _)| *id));
         let rank = |id: JobId, at| self.late.get(&id).map_or(Measure(at), |late| late.rank);
-        self.ranking.rank(finishes.into_iter().map(|(id, at)| (id, rank(id, at))));
+        self.line.place_all(finishes.into_iter().map(|(id, at)| (rank(id, at), id)));
         self.ranked = Ranked::All;
     }
 
@@ -463,10 +463,10 @@ impl Phase {
         {
             // The ranks of the last round are outdated: remove them before new ranks are set.
             let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
-            known.for_each(|job| self.ranking.displace(job));
+            known.for_each(|job| self.line.displace(job));
             for (job, at) in self.cluster.ended() {
                 let rank = self.late.get(&job).map_or(Measure(at), |late| late.rank);
-                self.ranking.place_at(job, rank);
+                self.line.place_at((rank, job));
             }
             self.ranked = Ranked::First(dealing);
         }
@@ -476,7 +476,7 @@ impl Phase {
                     self.rank_all();
                     break;
                 };
-                self.ranking.place_at(job, Measure(at));
+                self.line.place_at((Measure(at), job));
                 self.placed.push(job);
             }
             return true;
@@ -503,7 +503,7 @@ impl Phase {
     pub(super) fn claims(
         &self,
         here: Option<SuspendedHere>,
-    ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
+    ) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         self.samples().chain(self.in_line(here, Measure::FIRST))
     }
 
@@ -511,7 +511,7 @@ impl Phase {
     /// sample, and other tasks.
     pub(super) fn number(
         &self,
-        SlotClaim { turn: (rank, job), tasks, reason, .. }: SlotClaim<RankedPlace>,
+        SlotClaim { turn: (rank, job), tasks, reason, .. }: SlotClaim<MeasuredTurn>,
     ) -> RankNumber {
         match (reason, self.rules.order) {
             (Reason::Sample, _) => ("sample", f64::from(tasks)),
@@ -523,7 +523,7 @@ impl Phase {
     }
 
     /// Returns the claims of samples only. They do not depend on ranks.
-    pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
+    pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
         // While the maps of a job run, its reduces could only fetch, so the job has no sample of
@@ -552,17 +552,17 @@ impl Phase {
         &self,
         here: Option<SuspendedHere>,
         from: Measure,
-    ) -> impl Iterator<Item = SlotClaim<RankedPlace>> {
+    ) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         let trains = self.trains();
         let ranked_before = self.ranked_before();
-        let waiting = self.ranking.waiting(from);
-        let waiting = waiting
-            .take_while(move |((rank, _), _)| ranked_before.is_none_or(|before| *rank < before));
-        let line = waiting.filter_map(move |(turn @ (_, job), pending)| {
+        let waiting = self.line.waiting((from, JobId(0))..);
+        let waiting =
+            waiting.take_while(move |(rank, _)| ranked_before.is_none_or(|before| *rank < before));
+        let line = waiting.filter_map(move |turn @ (_, job)| {
             // Tasks that the job already claims as its sample are not claimed again.
             let may_train = trains && !self.awaited.contains(&job);
             let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
-            let tasks = pending.saturating_sub(as_sample);
+            let tasks = self.line.pending(job).saturating_sub(as_sample);
             (0 < tasks).then_some((turn, (tasks, None)))
         });
         let here = here.map(|(turn, attempt)| (turn, (1, Some(attempt))));
@@ -575,11 +575,11 @@ impl Phase {
     }
 
     pub(super) fn held(&self) -> u32 {
-        self.ranking.held()
+        self.line.held()
     }
 
-    pub(super) fn place_of(&self, job: JobId) -> Option<RankedPlace> {
-        self.ranking.place(job)
+    pub(super) fn place_of(&self, job: JobId) -> Option<MeasuredTurn> {
+        self.line.place(job)
     }
 
     /// Returns the estimated size of a job, in seconds of work; infinite before the job arrives in
@@ -601,13 +601,13 @@ impl Phase {
     pub(super) fn givers(
         &self,
         is_spared: impl Fn(JobId) -> bool,
-    ) -> impl Iterator<Item = (RankedPlace, u32)> {
+    ) -> impl Iterator<Item = (MeasuredTurn, u32)> {
         let granted = move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
         };
-        self.ranking.givers(granted).filter(|(_, slots)| 0 < *slots)
+        self.line.givers(granted)
     }
 }

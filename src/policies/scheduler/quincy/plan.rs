@@ -375,7 +375,7 @@ impl SlotPlan {
         let waited = self.waited.entry(id).or_default();
         *waited += now.saturating_since(task.since);
         let waited = cost(self.options.wait.get() * waited.as_micros() as f64);
-        if !self.options.preemption {
+        if !self.options.preemption.kills() {
             return self.drop_task(id);
         }
         let (far, places) = self.places(view, id);

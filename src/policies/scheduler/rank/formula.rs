@@ -27,7 +27,7 @@ pub struct RankFormula {
     flows: bool,
 }
 
-/// Begins the names of the job that would lose a slot, in the condition of `preempt`.
+/// Begins the names of the job that would lose a slot, in `preemption_when`.
 pub const VICTIM: &str = "victim.";
 
 /// A step of the computation on a stack of numbers.

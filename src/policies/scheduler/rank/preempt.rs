@@ -8,37 +8,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{RankedJob, Surroundings};
-use super::formula::RankFormula;
+use super::facts::RankedJob;
 use super::record::RankTurn;
 use super::{ByRank, turn};
-use crate::scheduler::shared::places::move_entry;
-use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec, is_suspendable};
-use crate::scheduler::shared::taking::{SlotClaim, Taking, Victim, victims, with_resumed};
-use mumakil_base::units::Bytes;
-use mumakil_core::mapred::{
-    AttemptId, Complaint, JobId, Offer, Preemption, Reason, SlotKind, View,
+use crate::scheduler::shared::suspensions::is_suspendable;
+use crate::scheduler::shared::taking::{
+    SlotClaim, SlotTurn, Taking, Victim, victims, with_resumed,
 };
-
-/// When and how jobs take slots from jobs that rank below them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PreemptSpec {
-    /// How the slots are taken.
-    pub how: SlotTaking,
-    /// A condition on the job that would take a slot. The names of the job that would lose it begin
-    /// with `victim.`. Without this, a higher rank is enough.
-    #[schemars(extend("x-only-if" = {"how": {"not": "wait"}}))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub when: Option<RankFormula>,
-    /// Which of the attempts that may lose their slots loses its slot first.
-    #[schemars(extend("x-only-if" = {"how": {"not": "wait"}}))]
-    pub victim: VictimChoice,
-    /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
-    #[schemars(extend("x-only-if" = {"how": "eager"}))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub suspended: Option<SuspendedSpec>,
-}
+use mumakil_base::units::Bytes;
+use mumakil_core::mapred::{AttemptId, Offer, Preemption, Reason, SlotKind, View};
 
 /// Which attempt loses its slot first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,51 +30,9 @@ pub enum VictimChoice {
     Cheapest,
 }
 
-impl Default for PreemptSpec {
-    fn default() -> Self {
-        Self { how: SlotTaking::Kill, when: None, victim: VictimChoice::LastJob, suspended: None }
-    }
-}
-
-impl PreemptSpec {
-    pub(super) fn complaints(&self) -> Option<Complaint> {
-        self.suspended.and_then(|spec| spec.complaint(&["preempt", "suspended", "few"]))
-    }
-}
-
 impl ByRank {
     pub(super) fn taking(&self) -> Option<Preemption> {
-        self.preempt.as_ref().and_then(|spec| spec.how.preemption())
-    }
-
-    /// Notes how many slots a job holds, and how many of these it could lose.
-    pub(super) fn put_at_stake(
-        &mut self,
-        view: &View<'_>,
-        id: JobId,
-        kind: SlotKind,
-        around: &Surroundings,
-    ) {
-        let Some(how) = self.taking() else { return };
-        let Some(record) = self.records.get_mut(&id) else { return };
-        let job = view.job(id).filter(|job| job.is_running());
-        let held = job.map_or(0, |job| job.tasks(kind).running());
-        let held = held.saturating_sub(record.stopped(kind));
-        self.held[kind] = self.held[kind] + held - std::mem::replace(&mut record.holds[kind], held);
-        let slots = match how {
-            Preemption::Kill | Preemption::Checkpoint => held.saturating_sub(record.spared(kind)),
-            Preemption::Suspend if is_suspendable(view, id) => held,
-            Preemption::Suspend => 0,
-        };
-        let job = job.filter(|_| 0 < slots);
-        let place = job.map(|job| {
-            record.place[kind].unwrap_or_else(|| {
-                let ranked = RankedJob { job, record, around };
-                turn(&self.formulas[kind], &ranked, &mut self.stack)
-            })
-        });
-        let was = std::mem::replace(&mut record.at_stake[kind], place.map(|place| (place, slots)));
-        move_entry(&mut self.at_stake[kind], was.map(|(place, _)| place), place);
+        self.preemption.preemption()
     }
 
     /// Returns the suspended attempt on the offer's tracker whose job ranks first, and its job's
@@ -124,7 +60,8 @@ impl ByRank {
             return;
         }
         let waits = |policy: &Self| {
-            !policy.lines[kind].is_empty() || policy.suspended.on(offer.tracker()).next().is_some()
+            policy.lines[kind].waiting(..).next().is_some()
+                || policy.suspended.on(offer.tracker()).next().is_some()
         };
         if !waits(self) || self.suspended.preemptable(offer, kind, how).next().is_none() {
             return;
@@ -137,21 +74,21 @@ impl ByRank {
     /// there was such a job.
     fn take_slot(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
         let here = self.suspended_here(offer, kind);
-        let first = self.lines[kind].first().copied().into_iter().chain(here.map(|(turn, _)| turn));
-        let last = self.at_stake[kind].last();
+        let line = &self.lines[kind];
+        let first = line.waiting(..).next().into_iter().chain(here.map(|(turn, _)| turn));
         // Usually the jobs that hold slots are those that rank first, which this check finds
         // quickly.
-        if first.min().zip(last).is_none_or(|(first, last)| last.0 <= first.0) {
+        let ends = first.min().zip(line.last_holder());
+        if !ends.is_some_and(|(first, last)| first.may_take_from(last)) {
             return false;
         }
         let victims = self.victims(offer, kind, how);
         let view = offer.view();
         let around = self.surroundings(&view, kind);
-        let spare = view.capacity(kind).saturating_sub(self.held[kind]);
+        let spare = view.capacity(kind).saturating_sub(self.lines[kind].held());
         let taking = Taking { kind, how, spare, victims };
-        let Self { preempt, lines, records, reduces, delay, stack, .. } = self;
-        let when = preempt.as_ref().and_then(|spec| spec.when.as_ref());
-        let waiting = lines[kind].iter().map(|turn| (*turn, None));
+        let Self { when, lines, records, reduces, delay, stack, .. } = self;
+        let waiting = lines[kind].waiting(..).map(|turn| (turn, None));
         let here = here.map(|(turn, attempt)| (turn, Some(attempt)));
         let mut line = (0..).zip(with_resumed(waiting, here));
         let next_claim = |view: &View<'_>| {
@@ -189,18 +126,22 @@ impl ByRank {
     /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
     /// they lose them.
     fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Victim<RankTurn>> {
-        let at_stake = |job| self.records.get(&job).and_then(|record| record.at_stake[kind]);
+        let view = offer.view();
         let here = self.suspended.preemptable(offer, kind, how).filter_map(|report| {
-            let (turn, _) = at_stake(report.attempt.job())?;
-            let may_lose = how == Preemption::Suspend
-                || self.records[&report.attempt.job()].may_kill(report.attempt);
-            may_lose.then_some((turn, report))
+            let job = report.attempt.job();
+            let record = self.records.get(&job)?;
+            let may_lose = how == Preemption::Suspend || record.may_kill(report.attempt);
+            self.lines[kind].place(job).filter(|_| may_lose).map(|turn| (turn, report))
         });
-        let givers = self.at_stake[kind].iter().rev();
-        let givers = givers.filter_map(|turn| at_stake(turn.2));
+        let givers = self.lines[kind].givers(|job| match how {
+            Preemption::Suspend if is_suspendable(&view, job) => 0,
+            Preemption::Suspend => u32::MAX,
+            Preemption::Kill | Preemption::Checkpoint => {
+                self.records.get(&job).map_or(0, |record| record.spared(kind))
+            }
+        });
         let mut victims = victims(here, givers);
-        if self.preempt.as_ref().is_some_and(|spec| spec.victim == VictimChoice::Cheapest) {
-            let view = offer.view();
+        if self.victims == VictimChoice::Cheapest {
             let memory = |job| view.job(job).map_or(Bytes::ZERO, |job| job.spec().memory[kind]);
             victims.sort_by_key(|one| match how {
                 Preemption::Kill => one.ran.as_micros(),
@@ -216,7 +157,7 @@ mod tests {
     use super::super::RankOptions;
     use super::*;
     use crate::scheduler::shared::reduces::WithReduces;
-    use mumakil_core::mapred::{Order, PerSlot, Policy, PolicyBench, Priority, Scheduler};
+    use mumakil_core::mapred::{JobId, Order, PerSlot, Policy, PolicyBench, Priority, Scheduler};
 
     const MAP: SlotKind = SlotKind::Map;
 
@@ -239,7 +180,7 @@ mod tests {
     #[test]
     fn a_job_takes_a_slot_of_a_lower_rank_and_of_no_higher_one() {
         for kind in SlotKind::BOTH {
-            let mut bench = bench("{jobs: -remaining, preempt: {}}", 1);
+            let mut bench = bench("{jobs: -remaining, preemption: kill}", 1);
             let submit = |bench: &mut PolicyBench<ByRank>, tasks| match kind {
                 SlotKind::Map => bench.submit(tasks, 0, |_| {}),
                 SlotKind::Reduce => bench.submit(0, tasks, |_| {}),
@@ -257,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn without_preempt_or_with_wait_all_keep_their_slots() {
-        for preempt in ["", ", preempt: {how: wait}"] {
-            let mut bench = bench(&format!("{{jobs: -remaining{preempt}}}"), 1);
+    fn without_preemption_all_keep_their_slots() {
+        for preemption in ["", ", preemption: wait"] {
+            let mut bench = bench(&format!("{{jobs: -remaining{preemption}}}"), 1);
             bench.submit(9, 0, |_| {});
             bench.fill();
             bench.submit(1, 0, |_| {});
-            assert_eq!(round(&mut bench, 1), [], "{preempt}");
+            assert_eq!(round(&mut bench, 1), [], "{preemption}");
             assert!(!bench.policy.wants_full_trackers());
         }
     }
 
     #[test]
     fn the_youngest_attempt_of_the_last_job_gives_way() {
-        let options = serde_yaml::from_str("{jobs: -remaining, preempt: {}}").unwrap();
+        let options = serde_yaml::from_str("{jobs: -remaining, preemption: kill}").unwrap();
         let mut bench = PolicyBench::new(ByRank::new(options), 1, PerSlot { map: 3, reduce: 0 });
         let [middle, last] = [2, 9].map(|maps| bench.submit(maps, 0, |_| {}));
         bench.fill();
@@ -291,7 +232,7 @@ mod tests {
             ("checkpoint", "cheapest", "last"),
             ("eager", "cheapest", "last"),
         ] {
-            let options = format!("{{jobs: priority, preempt: {{how: {how}, victim: {victim}}}}}");
+            let options = format!("{{jobs: priority, preemption: {how}, victims: {victim}}}");
             let policy = ByRank::new(serde_yaml::from_str(&options).unwrap());
             let mut bench = PolicyBench::new(policy, 1, PerSlot { map: 2, reduce: 0 });
             let last = bench.submit(9, 0, |job| {
@@ -316,7 +257,7 @@ mod tests {
 
     #[test]
     fn slots_are_taken_first_from_the_last_job_wherever_it_runs() {
-        let mut bench = bench("{jobs: -remaining, preempt: {}}", 2);
+        let mut bench = bench("{jobs: -remaining, preemption: kill}", 2);
         let [last, middle] = [9, 5].map(|maps| {
             let job = bench.submit(maps, 0, |_| {});
             // The larger job runs on the second tracker, the other on the first.
@@ -332,7 +273,7 @@ mod tests {
 
     #[test]
     fn no_slot_is_taken_for_tasks_that_free_slots_can_serve() {
-        let mut bench = bench("{jobs: -remaining, preempt: {}}", 2);
+        let mut bench = bench("{jobs: -remaining, preemption: kill}", 2);
         let large = bench.submit(9, 0, |_| {});
         bench.offer(0);
         bench.submit(1, 0, |_| {});
@@ -343,14 +284,16 @@ mod tests {
 
     #[test]
     fn a_condition_says_when_and_from_whom() {
-        let mut waits = bench("{jobs: -remaining, preempt: {when: waited > 1min}}", 1);
+        let mut waits =
+            bench("{jobs: -remaining, preemption: kill, preemption_when: waited > 1min}", 1);
         waits.submit(9, 0, |_| {});
         waits.fill();
         waits.submit(1, 0, |_| {});
         let taken = [30.0, 60.0, 61.0].map(|at| round(waits.at(at), 1).len());
         assert_eq!(taken, [0, 0, 1]);
 
-        let mut larger = bench("{jobs: -remaining, preempt: {when: 5 < victim.remaining}}", 1);
+        let mut larger =
+            bench("{jobs: -remaining, preemption: kill, preemption_when: 5 < victim.remaining}", 1);
         let middle = larger.submit(5, 0, |_| {});
         larger.fill();
         larger.submit(1, 0, |_| {});
@@ -361,7 +304,8 @@ mod tests {
     /// Jobs of 4 and 3 maps on one tracker share its four slots.
     #[test]
     fn equal_shares_are_reached_and_kept() {
-        let options = "{jobs: -running, preempt: {how: eager, when: running + 1 < victim.running}}";
+        let options =
+            "{jobs: -running, preemption: eager, preemption_when: running + 1 < victim.running}";
         let options = serde_yaml::from_str(options).unwrap();
         let mut bench = PolicyBench::new(ByRank::new(options), 1, PerSlot { map: 4, reduce: 0 });
         let first = bench.submit(4, 0, |_| {});
@@ -375,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_suspended_attempt_resumes_when_its_job_has_its_turn() {
-        let mut bench = bench("{jobs: -remaining, preempt: {how: eager}}", 1);
+        let mut bench = bench("{jobs: -remaining, preemption: eager}", 1);
         let large = bench.submit(2, 0, |_| {});
         let map = bench.offer(0)[0].attempt;
         let small = bench.at(10.0).submit(1, 0, |_| {});
@@ -389,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_job_that_must_not_be_suspended_keeps_its_slots() {
-        let mut bench = bench("{jobs: -remaining, preempt: {how: eager}}", 1);
+        let mut bench = bench("{jobs: -remaining, preemption: eager}", 1);
         bench.submit(9, 0, |spec| spec.suspendable = false);
         bench.fill();
         bench.submit(1, 0, |_| {});
@@ -399,7 +343,7 @@ mod tests {
     /// The job that waits always ranks first, so without an end each would kill the other's map.
     #[test]
     fn each_task_is_killed_only_once_so_the_run_ends() {
-        let mut bench = bench("{jobs: -running, preempt: {}}", 1);
+        let mut bench = bench("{jobs: -running, preemption: kill}", 1);
         let jobs = [1, 1].map(|maps| bench.submit(maps, 0, |_| {}));
         let kills = (1..20).map(|at| round(bench.at(f64::from(at)), 1).len());
         assert_eq!(kills.sum::<usize>(), 2);
@@ -408,7 +352,7 @@ mod tests {
 
     #[test]
     fn reduces_with_an_order_of_their_own_keep_their_slots() {
-        let mut bench = bench("{jobs: -remaining, preempt: {}, reduce_order: srt}", 1);
+        let mut bench = bench("{jobs: -remaining, preemption: kill, reduce_order: srt}", 1);
         bench.submit(0, 9, |_| {});
         bench.fill();
         bench.submit(0, 1, |_| {});

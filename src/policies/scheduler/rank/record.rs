@@ -6,14 +6,14 @@ use std::cmp::Reverse;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::scheduler::shared::measure::Measure;
-use crate::scheduler::shared::taking::Turn;
+use crate::scheduler::shared::taking::SlotTurn;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
 
 /// A job's position: its rank, of which the highest comes first, its arrival, and its number.
 pub(super) type RankTurn = (Reverse<Measure>, SimTime, JobId);
 
-impl Turn for RankTurn {
+impl SlotTurn for RankTurn {
     fn job(self) -> JobId {
         self.2
     }
@@ -24,15 +24,9 @@ impl Turn for RankTurn {
     }
 }
 
-/// The past of a job, and its positions.
+/// The past of a job.
 #[derive(Debug, Default)]
 pub(in crate::scheduler) struct JobRecord {
-    /// Its position among the jobs that could use a slot; `None` if it could not.
-    pub(super) place: PerSlot<Option<RankTurn>>,
-    /// Its position among the jobs that could lose slots, and how many it could lose.
-    pub(super) at_stake: PerSlot<Option<(RankTurn, u32)>>,
-    /// How many slots it holds, as last counted.
-    pub(super) holds: PerSlot<u32>,
     served_at: PerSlot<Option<SimTime>>,
     attempts: FxHashMap<AttemptId, HeldSlot>,
     /// How many attempts hold slots, and the sum of the times since when, in microseconds.

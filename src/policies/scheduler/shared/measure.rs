@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use mumakil_core::mapred::step;
+use super::taking::SlotTurn;
+use mumakil_core::mapred::{JobId, step};
 
 /// A measure of a job: usually jobs with a lower measure are served first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,5 +27,18 @@ impl Ord for Measure {
         step();
         // Measures are floating-point numbers because they may be infinite; they are never NaN.
         self.0.total_cmp(&other.0)
+    }
+}
+
+/// A job's position by a measure, the lowest first, and then by its number.
+pub type MeasuredTurn = (Measure, JobId);
+
+impl SlotTurn for MeasuredTurn {
+    fn job(self) -> JobId {
+        self.1
+    }
+
+    fn may_take_from(self, other: Self) -> bool {
+        self < other
     }
 }

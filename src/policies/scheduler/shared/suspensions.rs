@@ -5,10 +5,11 @@
 //! tracker has this number, it suspends no more attempts until enough of them have resumed.
 
 use std::cmp::Reverse;
+use std::fmt;
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
@@ -39,6 +40,47 @@ impl SlotTaking {
             Self::Kill => Some(Preemption::Kill),
             Self::Checkpoint => Some(Preemption::Checkpoint),
         }
+    }
+}
+
+/// As [`SlotTaking`], in a policy that can only kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KillOrWait {
+    /// The job waits until attempts of other jobs end.
+    Wait,
+    /// Attempts of other jobs are killed, and run again later.
+    Kill,
+}
+
+impl KillOrWait {
+    /// Returns whether attempts are killed.
+    pub fn kills(self) -> bool {
+        self == Self::Kill
+    }
+}
+
+impl<'de> Deserialize<'de> for KillOrWait {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct KillOrWaitVisitor;
+        impl de::Visitor<'_> for KillOrWaitVisitor {
+            type Value = KillOrWait;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`wait` or `kill`")
+            }
+            // Hadoop's option is true or false.
+            fn visit_bool<E: de::Error>(self, kills: bool) -> Result<KillOrWait, E> {
+                Ok(if kills { KillOrWait::Kill } else { KillOrWait::Wait })
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<KillOrWait, E> {
+                match text {
+                    "wait" => Ok(KillOrWait::Wait),
+                    "kill" => Ok(KillOrWait::Kill),
+                    _ => Err(E::unknown_variant(text, &["wait", "kill"])),
+                }
+            }
+        }
+        from.deserialize_any(KillOrWaitVisitor)
     }
 }
 

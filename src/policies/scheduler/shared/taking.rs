@@ -15,7 +15,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AttemptId, JobId, Offer, Preemption, Reason, Report, SlotKind, View};
 
 /// A job's position in the order of a policy. No two jobs have the same position.
-pub trait Turn: Copy + Ord {
+pub trait SlotTurn: Copy + Ord {
     /// Returns the job.
     fn job(self) -> JobId;
 
@@ -36,7 +36,7 @@ pub struct SlotClaim<T> {
     pub reason: Reason,
 }
 
-impl<T: Turn> SlotClaim<T> {
+impl<T: SlotTurn> SlotClaim<T> {
     /// Launches or resumes a task, and returns its attempt; `None` if the job has no task for this
     /// node.
     pub fn begin(
@@ -69,7 +69,7 @@ pub fn with_resumed<T: Ord, C>(
 /// An attempt that could lose its slot, on the tracker that makes the offer.
 #[derive(Clone, Copy, Debug)]
 pub struct Victim<T> {
-    /// The attempt, and for how long it has run.
+    /// The attempt.
     pub attempt: AttemptId,
     /// How long it has run.
     pub ran: SimSpan,
@@ -82,7 +82,7 @@ pub struct Victim<T> {
 /// Returns the attempts that could lose their slots: those of the last job first, its youngest
 /// attempt before all others. `givers` are the jobs that could give up slots, the last one first,
 /// with the number of these slots; attempts of other jobs are left out.
-pub fn victims<'r, T: Turn>(
+pub fn victims<'r, T: SlotTurn>(
     attempts: impl Iterator<Item = (T, &'r Report)>,
     givers: impl Iterator<Item = (T, u32)>,
 ) -> Vec<Victim<T>> {
@@ -120,7 +120,7 @@ pub struct Taking<T> {
     pub victims: Vec<Victim<T>>,
 }
 
-impl<T: Turn> Taking<T> {
+impl<T: SlotTurn> Taking<T> {
     /// Returns the victims of a job that lacks so many slots.
     pub fn able(&self, turn: T, lacking: u32) -> impl Iterator<Item = &Victim<T>> {
         self.victims.iter().filter(move |victim| {
