@@ -27,7 +27,7 @@ const OVER: &str = "{hdfs: {replication: 2}, network: {rack: 10MB/s}, jobtracker
 const FAIR: &str = "
 scheduler:
   fair:
-    preemption: true
+    preemption: kill
     allocations: {pools: {prod: {min_maps: 2}}}
 ";
 
@@ -99,7 +99,7 @@ fn pools_stand_beside_those_of_the_base() {
     let scenario = cells(&room, &format!("{pools}\nsweep: {{seeds: 1}}")).remove(0);
     let yaml = scenario.to_yaml();
     assert!(yaml.contains("prod:") && yaml.contains("research:"), "{yaml}");
-    assert!(yaml.contains("preemption: true"), "{yaml}");
+    assert!(yaml.contains("preemption: kill"), "{yaml}");
 }
 
 #[test]

@@ -64,8 +64,8 @@ pub struct FairOptions {
     // When a time-out of Hadoop has passed, jobs no longer wait for their input, even if
     // `preemption` is off.
     #[schemars(extend("x-only-if" = {"inside": {
-        "fair_share_after": {"variant": "hadoop", "preemption": ["kill", true]},
-        "min_share_after": {"variant": "hadoop", "preemption": ["kill", true]},
+        "fair_share_after": {"variant": "hadoop", "preemption": "kill"},
+        "min_share_after": {"variant": "hadoop", "preemption": "kill"},
     }}))]
     pub allocations: Allocations,
     /// How the pool of a job is chosen.
@@ -99,14 +99,14 @@ pub struct FairOptions {
     pub preemption: KillOrWait,
     /// Whether kills for pools below their share are only recorded (as `would-kill` in
     /// `decisions.csv`), and no task is killed.
-    #[schemars(extend("x-only-if" = {"preemption": ["kill", true]}))]
+    #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
     pub preemption_only_log: bool,
     /// How often tasks are killed for pools below their share. Each update finds these pools anew.
     /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
-    #[schemars(extend("x-only-if" = {"preemption": ["kill", true]}))]
+    #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
     pub preemption_interval: AutoSpan,
     /// How often shares and demands are computed.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": ["kill", true]}))]
+    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": "kill"}))]
     pub update_interval: SimSpan,
 }
 
