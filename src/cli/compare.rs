@@ -111,8 +111,10 @@ pub(super) fn of_runs(
     registry: &Registry,
     runs: &[(&Path, &str)],
 ) -> Result<(TerminalLines, String), Failure> {
-    let read = |(folder, name): &(&Path, &str)| ComparedSide::of_run(folder, (*name).to_owned());
-    let sides: Vec<_> = runs.iter().map(read).collect::<Result<_, _>>()?;
+    let mut sides = Vec::new();
+    for (folder, name) in runs {
+        sides.push(ComparedSide::of_run(folder, (*name).to_owned())?);
+    }
     Ok((lines_of(&page::sections(&sides)?, MOST_ROWS), page::page(registry, &sides)?.html()))
 }
 

@@ -24,7 +24,7 @@ pub struct ExplainedRun<'r> {
     /// Its tables.
     pub results: &'r dyn Results,
     /// Its jobs and attempts.
-    pub told: RunToExplain,
+    pub tables: RunToExplain,
     /// The holders of its slots.
     pub holders: SlotHolders,
 }
@@ -46,13 +46,13 @@ pub struct TwoStories<'r> {
 
 impl<'r> ExplainedRun<'r> {
     /// Names a run.
-    pub fn new(name: impl Into<String>, results: &'r dyn Results, told: RunToExplain) -> Self {
-        Self { name: name.into(), results, holders: told.holders(), told }
+    pub fn new(name: impl Into<String>, results: &'r dyn Results, tables: RunToExplain) -> Self {
+        Self { name: name.into(), results, holders: tables.holders(), tables }
     }
 
     /// Explains the job at an index.
     pub fn explain(&self, place: usize) -> ExplainedJob {
-        let mut explained = ExplainedJob::of(&self.told, place, &self.holders);
+        let mut explained = ExplainedJob::of(&self.tables, place, &self.holders);
         explained.name_holders(&self.holders);
         explained
     }
@@ -67,7 +67,7 @@ impl<'r> RunPair<'r> {
     /// Returns the jobs that both runs have, those whose times differ most first.
     pub fn jobs(&self) -> JobPairs<'_> {
         let mut pairs = JobPairs::of(self.0.each_ref().map(|run| {
-            let with_time = run.told.jobs.iter().map(|job| {
+            let with_time = run.tables.jobs.iter().map(|job| {
                 let took = job.ended.saturating_sub(job.row.submit_ms);
                 (&job.row, (!job.is_refused()).then_some(took))
             });
@@ -83,7 +83,7 @@ impl<'r> RunPair<'r> {
     /// # Errors
     /// If the attempts of the runs cannot be read.
     pub fn first_slot(&self) -> Result<Option<FirstSlot>, ReadError> {
-        let [one, other] = self.0.each_ref().map(|run| &run.told.jobs);
+        let [one, other] = self.0.each_ref().map(|run| &run.tables.jobs);
         let mut twins = one.iter().zip(other);
         let have_same = one.len() == other.len()
             && twins.all(|(one, other)| is_same_job([&one.row, &other.row]));
@@ -97,8 +97,8 @@ impl<'r> RunPair<'r> {
     /// its difference in milliseconds; `None` if the job takes as long in both runs.
     pub fn above_all(&self, pair: &JobPair<'_>) -> Option<(SojournPart, i64)> {
         let both = [0, 1].map(|run| {
-            let ExplainedRun { told, holders, .. } = &self.0[run];
-            ExplainedJob::of(told, pair.places[run], holders)
+            let ExplainedRun { tables, holders, .. } = &self.0[run];
+            ExplainedJob::of(tables, pair.places[run], holders)
         });
         let changes = both_parts(&both).into_iter();
         let changes = changes.map(|(part, [one, other])| (part, other as i64 - one as i64));
@@ -127,7 +127,7 @@ impl<'r> RunPair<'r> {
         // All times differ a little. A tenth of the whole difference is chosen: where that much has
         // been lost, the rest mostly follows. Less than a second is left to heartbeats.
         let little = (both[0].sojourn_ms.abs_diff(both[1].sojourn_ms) / 10).max(1_000);
-        let rows = [0, 1].map(|run| &self.0[run].told.jobs[places[run]].row);
+        let rows = [0, 1].map(|run| &self.0[run].tables.jobs[places[run]].row);
         let results = self.0.each_ref().map(|run| run.results);
         let parting = JobDifference::find(results, rows, little)?;
         Ok(TwoStories { runs: &self.0, both, parting, little })
@@ -151,7 +151,7 @@ fn both_parts(both: &[ExplainedJob; 2]) -> BTreeMap<SojournPart, [u64; 2]> {
 impl<'r> TwoStories<'r> {
     /// Returns the job in each run.
     pub fn jobs(&self) -> [&'r JobToExplain; 2] {
-        [0, 1].map(|run| &self.runs[run].told.jobs[self.both[run].place])
+        [0, 1].map(|run| &self.runs[run].tables.jobs[self.both[run].place])
     }
 
     /// Returns the parts of the job's time in both runs, in the order of its story.
@@ -238,10 +238,10 @@ impl<'r> TwoStories<'r> {
         let JobDifference { kind, later, number: Some(_), instead, .. } = parting else {
             return Vec::new();
         };
-        let ExplainedRun { name, told, holders, .. } = &self.runs[*later];
+        let ExplainedRun { name, tables, holders, .. } = &self.runs[*later];
         let mut lines = Vec::new();
         if let Some(GivenSlot { job, task, node, reason, .. }) = instead {
-            let (kind, other) = (kind.word(), told.name_of(*job));
+            let (kind, other) = (kind.word(), tables.name_of(*job));
             let reason = if reason.is_empty() { String::new() } else { format!(", {reason}") };
             lines.push(format!(
                 "in {name} job {job} ({other}) got the next slot: {kind} {task} on {node}{reason}"
@@ -252,8 +252,8 @@ impl<'r> TwoStories<'r> {
             self.lengths(parting).map(|since| since.map(|ms| row.submit_ms.saturating_add(ms)));
         let from = since[1 - later].unwrap_or(row.submit_ms).min(*ended);
         let to = since[*later].unwrap_or(*ended).clamp(from, *ended);
-        if let Some(sum) = self.both[*later].mostly((from, to), told, holders) {
-            lines.push(format!("meanwhile {}", sum.line(told, to - from)));
+        if let Some(sum) = self.both[*later].mostly((from, to), tables, holders) {
+            lines.push(format!("meanwhile {}", sum.line(tables, to - from)));
         }
         lines
     }
@@ -264,8 +264,8 @@ impl<'r> TwoStories<'r> {
             return Value::Null;
         };
         let slot = |run: usize, slot: &Option<GivenSlot>| {
-            let told = &self.runs[run].told;
-            slot.as_ref().map(|slot| slot.to_json(|job| told.name_of(job)))
+            let tables = &self.runs[run].tables;
+            slot.as_ref().map(|slot| slot.to_json(|job| tables.name_of(job)))
         };
         json!({
             "kind": kind.word(),

@@ -195,7 +195,8 @@ fn slots(
                 ..Caption::default()
             };
             let what = SlotsDrawing { kind, caption, until };
-            let drawing = slots_over_time(&run.results, parties, run.promised(registry), what);
+            let promised = run.promised(registry).unwrap_or_default();
+            let drawing = slots_over_time(&run.results, parties, promised, what);
             row.push(drawing.map_err(unreadable)?);
         }
         rows.push(PageBlock::Charts(row));
@@ -209,20 +210,19 @@ impl ComparedRun {
         self.results.number(path).ok().flatten()
     }
 
-    /// Returns the slots that the run's policy promised to pools; empty if the run's scenario
+    /// Returns the slots that the run's policy promised to pools; `None` if the run's scenario
     /// cannot be read, for example because an older version wrote it.
-    fn promised(&self, registry: &Registry) -> PromisedSlots {
-        let read = || {
-            let text = crate::files::own_text(&self.results.path(RESOLVED)).ok()?;
-            let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
-            let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
-            let slots = |name| self.number(name).map(|slots| slots as u64);
-            let slots = PerSlot { map: slots("map_slots")?, reduce: slots("reduce_slots")? };
-            Some(registry.promised(&choice, slots))
-        };
+    fn promised(&self, registry: &Registry) -> Option<PromisedSlots> {
         // After a change of policy, the first policy's promises hold only for a part of the run.
-        let keeps_policy = self.facts.later_policies.is_empty();
-        if keeps_policy { read().unwrap_or_default() } else { PromisedSlots::new() }
+        if !self.facts.later_policies.is_empty() {
+            return None;
+        }
+        let text = crate::files::own_text(&self.results.path(RESOLVED)).ok()?;
+        let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
+        let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
+        let slots = SlotKind::BOTH.map(|kind| self.number(&format!("{}_slots", kind.word())));
+        let slots = PerSlot { map: slots[0]? as u64, reduce: slots[1]? as u64 };
+        Some(registry.promised(&choice, slots))
     }
 }
 

@@ -33,13 +33,11 @@ pub(super) fn print(
     is_json: bool,
 ) -> Result<(), Failure> {
     let results = [0, 1].map(|run: usize| RunResults::new(&folders[run]));
-    let told = [read(&folders[0])?, read(&folders[1])?];
-    let mut runs = compare::names(typed).into_iter().zip(&results).zip(told);
-    let mut next = || {
-        let ((name, results), told) = runs.next().expect("there are two");
-        ExplainedRun::new(name, results, told)
+    let names = compare::names(typed);
+    let run = |place: usize| -> Result<_, Failure> {
+        Ok(ExplainedRun::new(&*names[place], &results[place], read(&folders[place])?))
     };
-    let runs = RunPair([next(), next()]);
+    let runs = RunPair([run(0)?, run(1)?]);
     let commands = [0, 1].map(|run| quoted_path(&typed[run]));
     let more = match results.iter().all(RunResults::has_decisions) {
         true => "",
@@ -62,7 +60,7 @@ fn print_job(
     let stories = runs.stories(places(runs, name)?).map_err(compare::unreadable)?;
     if is_json {
         let [one, two] = [0, 1]
-            .map(|run| OneJob::of(&runs.0[run].told, &stories.both[run], &runs.0[run].holders));
+            .map(|run| OneJob::of(&runs.0[run].tables, &stories.both[run], &runs.0[run].holders));
         return print_json(&json!({
             "runs": runs.names(),
             "stories": [one, two],
@@ -97,20 +95,20 @@ fn print_most(runs: &RunPair<'_>, folders: &[String; 2], is_json: bool) -> Resul
     };
     let why = format!("why: `mumakil explain {} {} {}`", folders[0], folders[1], first.job);
     let slot = runs.first_slot().map_err(compare::unreadable)?;
-    let name_of = |job| runs.0[0].told.name_of(job);
+    let name_of = |job| runs.0[0].tables.name_of(job);
     if is_json {
-        let job = |pair: &JobPair<'_>| {
+        let jobs = all.0.iter().map(|pair| {
             json!({
                 "job": pair.rows[0].job,
                 "name": pair.name(),
                 "sojourn_ms": pair.took,
                 "difference_ms": pair.by(),
             })
-        };
+        });
         return print_json(&json!({
             "runs": [one, two],
             "slot": slot.map(|slot| slot.to_json(name_of)),
-            "jobs": all.0.iter().map(job).collect::<Vec<_>>(),
+            "jobs": jobs.collect::<Vec<_>>(),
         }));
     }
     let mut lines = TerminalLines::default();
@@ -138,9 +136,9 @@ fn print_most(runs: &RunPair<'_>, folders: &[String; 2], is_json: bool) -> Resul
 
 /// Returns the indices of the job with this number or name in both runs.
 fn places(runs: &RunPair<'_>, name: &str) -> Result<[usize; 2], Failure> {
-    let place = |run: &ExplainedRun<'_>| find(&run.told, name, &format!("`{}`", run.name));
+    let place = |run: &ExplainedRun<'_>| find(&run.tables, name, &format!("`{}`", run.name));
     let places = [place(&runs.0[0])?, place(&runs.0[1])?];
-    let rows = [0, 1].map(|run| &runs.0[run].told.jobs[places[run]].row);
+    let rows = [0, 1].map(|run| &runs.0[run].tables.jobs[places[run]].row);
     if is_same_job(rows) {
         return Ok(places);
     }

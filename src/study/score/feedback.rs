@@ -18,7 +18,7 @@ use mumakil_run::output::RunFolder;
 use mumakil_run::output::results::RunResults;
 use mumakil_scenario::Registry;
 
-/// The most jobs that are told.
+/// The most jobs that are named.
 const MOST: usize = 3;
 
 /// A job that took longer under a policy than under the best baseline.
@@ -65,7 +65,7 @@ impl ScoredContest<'_> {
                 sentences.push(format!("{place}: job {} (`{name}`) takes {why}", lost.job));
             }
             if is_new && let Some(slot) = runs.first_slot()? {
-                let parted = slot.parted(runs.names(), |job| runs.0[0].told.name_of(job));
+                let parted = slot.parted(runs.names(), |job| runs.0[0].tables.name_of(job));
                 sentences.push(format!("{place}: {}", parted.sentence()));
             }
         }
