@@ -72,6 +72,7 @@ struct NoOptions {}
 fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.add::<Fifo>().add::<Lazy>().add::<Capacity>();
+    registry.bring_sources(mumakil::traces::sources()).bring_formats(&mumakil::traces::formats());
     registry
 }
 
