@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_branched_is_said() {
+    fn branches_that_cannot_be_are_refused() {
         assert!(branch(&["scheduler=fair"]).unwrap_err().contains("change nothing"));
         assert!(branch(&["clock=60x"]).unwrap_err().contains("virtual"));
         let mumak = ["hadoop=mumak", "cluster=mumak", "scheduler=fifo"];

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_interrupts_and_who_tells_to_end_are_told_apart() {
+    fn interrupts_and_requests_to_end_are_told_apart() {
         let ended = [2, 15, 1].map(|number| (Signal(number).told(), Signal(number).exit_code()));
         assert_eq!(ended, [("interrupted", 130), ("told to end", 143), ("told to end", 129)]);
     }

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_steer_a_terminal_is_written_out() {
+    fn characters_that_steer_a_terminal_are_written_out() {
         let all = "a\u{1b}[2J\r\n\t\u{7f}\u{9b}1m\u{2028}\u{202e}\u{2066}\u{200f}b";
         assert_eq!(
             plain(all),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_stays_as_it_is() {
+    fn texts_of_people_stay_as_they_are() {
         for text in ["", "query-1", "größer · 10 %", "節點", "משרה", "👩‍💻 é"] {
             assert!(matches!(plain(text), Cow::Borrowed(same) if same == text), "{text}");
         }

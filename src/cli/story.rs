@@ -319,7 +319,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
     }
 
     #[test]
-    fn what_was_in_vain_is_told_by_its_cause() {
+    fn waste_is_told_by_its_cause() {
         let mut waste = WasteSummary { goodput: Some(0.85), ..WasteSummary::default() };
         waste.by_fate[AttemptFate::Speculative] = 120.0;
         waste.by_fate[AttemptFate::Failed] = 7.0;
@@ -338,7 +338,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
     }
 
     #[test]
-    fn what_nobody_knows_is_not_told() {
+    fn unknown_numbers_are_not_written() {
         let nothing = Summary {
             jobs: 1,
             jobs_succeeded: 0,

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_dropped_early_does_not_wait() {
+    fn a_handle_dropped_early_does_not_wait() {
         drop(Ticker::new([Duration::from_secs(3_600); 2], || panic!("an hour has not passed")));
     }
 }

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decided_is_told_in_plain_words() {
+    fn decided_comparisons_are_told_in_plain_words() {
         // Logarithms -0.10, -0.08, -0.06: mean -0.08, error 0.011547, t(0.975; 2) = 4.3027. So the
         // interval is from exp(-0.12968) = 0.8784 to exp(-0.03032) = 0.9701.
         let less = numbers(&[-0.10, -0.08, -0.06]);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undecided_says_how_many_seeds_would_decide() {
+    fn undecided_comparisons_say_how_many_seeds_would_decide() {
         // The mean is 0.1, the deviation 0.1581: 22 seeds are needed, and five exist.
         let other = numbers(&[-0.1, 0.0, 0.1, 0.2, 0.3]);
         // The logarithm is 0.1 ± 2.7764 · 0.070711, so the interval is from exp(-0.0963) to
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_pair_decides_many_need_not() {
+    fn one_pair_may_decide_where_many_do_not() {
         // Alone, t = 0.1 / 0.025820 = 3.873 with three degrees of freedom: p = 0.0305.
         let near = numbers(&[0.04, 0.08, 0.12, 0.16]);
         assert_eq!(pairs(false, &[&[1.0; 4], &near])[0].verdict, RatioVerdict::More);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_nothing_is_given_up() {
+    fn a_receiver_that_takes_nothing_is_given_up() {
         on_runtime(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let silent = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

@@ -629,7 +629,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_as_text_is_yaml() {
+    fn text_that_is_sent_is_yaml() {
         let text = |text: &str| tree(text.into()).unwrap();
         assert_eq!(text("hfsp"), Value::from("hfsp"));
         assert_eq!(text("{name: a, maps: 3}")["maps"], Value::from(3));

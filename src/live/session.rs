@@ -880,7 +880,7 @@ workload:
     }
 
     #[test]
-    fn who_leaves_between_two_runs_has_left() {
+    fn a_worker_that_leaves_between_two_runs_has_left() {
         let session = idle();
         let scene = session.scene();
         session.leave();
@@ -933,7 +933,7 @@ workload:
     }
 
     #[test]
-    fn what_would_have_changed_the_past_is_taken_back() {
+    fn an_action_that_would_have_changed_the_past_is_taken_back() {
         let played = Played::new(TWO_JOBS);
         let session = &played.0;
         played.stands(1);

@@ -154,7 +154,7 @@ mod tests {
         "{cluster: {nodes: 3}, workload: {jobs: [{name: a, maps: 9, map_time: 20s}]}}";
 
     #[test]
-    fn what_is_done_is_written_a_microsecond_behind_the_pause() {
+    fn actions_are_written_a_microsecond_behind_the_pause() {
         let registry = crate::registry();
         let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
         let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;

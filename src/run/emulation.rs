@@ -550,7 +550,7 @@ workload: {jobs: [{name: a, maps: 1}]}
     }
 
     #[test]
-    fn what_was_due_after_the_last_job_had_ended_is_told() {
+    fn entries_due_after_the_last_job_draw_a_warning() {
         let text = "
 workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}
 faults: [{at: 1s, stop: node-9}, {at: 1h, stop: node-2}]

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_for_the_other_side_of_a_cut_is_lost_while_it_holds() {
+    fn messages_across_a_cut_are_lost_while_it_holds() {
         let at = |millis| SimTime::ZERO + MS * millis;
         // The letter of `send` leaves after 10 ms.
         for (from, until, gets_through) in [(5, 10, true), (10, 11, false), (11, 20, true)] {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_say_is_neither_lost_nor_doubled() {
+    fn messages_of_clients_are_neither_lost_nor_doubled() {
         let one = Fraction::of(1.0);
         let faulty = Links { loss: one, duplication: one, ..links() };
         assert_eq!(send(&mut link(&faulty, Address::Injector), call(0)).len(), 1);

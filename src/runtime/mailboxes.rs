@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_the_end_is_not_delivered() {
+    fn messages_after_the_end_are_not_delivered() {
         let (events, facts) = witness();
         let mut play = RunPlan { events, ..play(0) };
         play.cast.job_tracker = job_tracker(|msg, out| {

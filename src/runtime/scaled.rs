@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_as_the_run_ends_reaches_nobody() {
+    fn messages_sent_as_the_run_ends_reach_nobody() {
         let mut play = play(9);
         let tracker = |_| -> Box<dyn Core<Msg = ToTracker>> {
             core(|_, out| {

@@ -168,7 +168,7 @@ fn a_run_beyond_the_last_instant_ends_with_an_error() {
 }
 
 #[test]
-fn what_is_due_together_is_delivered_in_the_order_of_sending() {
+fn messages_due_together_are_delivered_in_the_order_of_sending() {
     // Far more than the sixteen after which a mailbox of actix counts as full.
     const ALL: u32 = 5_000;
     for (drive, run) in DRIVES {

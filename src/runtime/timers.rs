@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_together_comes_in_the_order_of_sending() {
+    fn messages_due_together_come_in_the_order_of_sending() {
         let mut timers = Timers::default();
         for number in 0..100 {
             timers.push(at(5_000_000), number);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_still_due_is_dropped_with_the_queue() {
+    fn messages_still_due_are_dropped_with_the_queue() {
         let what = Rc::new(());
         let mut timers = Timers::default();
         for secs in [0, 1, 20, 2_000] {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answers_thousands_of_one_instant_within_their_slot_moves_none_of_them() {
+    fn answers_to_thousands_within_their_slot_move_none_of_them() {
         const ALL: u64 = 10_000;
         let mut timers = Timers::default();
         (0..ALL).for_each(|number| timers.push(at(1), number));

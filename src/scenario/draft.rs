@@ -666,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_with_a_choice_or_preset_is_told_with_both_files() {
+    fn settings_lost_with_a_choice_or_preset_are_named_with_both_files() {
         let fair = "scheduler: {fair: {preemption: true, delay: {w1: 5s}}}";
         assert_eq!(
             gone(&laid(fair, "scheduler: fifo")),

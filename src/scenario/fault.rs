@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_cannot_go_wrong() {
+    fn absent_policies_cannot_go_wrong() {
         let known = FaultContext {
             nodes: Some(2),
             racks: Some(vec![2]),
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_asked_for_before_files_are_read() {
+    fn jobs_are_not_asked_for_before_files_are_read() {
         for fault in
             ["{at: 1s, stop: node-3}", "{slow: {rack: rack-9, cpu: 1}}", "{at: 1s, kill: a}"]
         {
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn what_joins_is_not_there_before() {
+    fn a_node_that_joins_is_not_there_before() {
         let scene = scene("[{name: a, maps: 1}]");
         let effects = scene.effects("[{at: 5s, join: {nodes: [node-2, node-3]}}]");
         assert_eq!(effects.absent, [1, 2].map(TrackerId).into());

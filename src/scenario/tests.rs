@@ -179,7 +179,7 @@ fn a_field_of_a_job_that_another_leaves_nothing_to_say_is_told() {
 }
 
 #[test]
-fn what_presets_and_resolved_scenarios_say_is_nobodys_word() {
+fn values_of_presets_and_resolved_scenarios_are_nobodys_choice() {
     for line in HADOOP.names() {
         for cluster in CLUSTERS.names() {
             let text =
@@ -215,7 +215,7 @@ fn heartbeats_that_would_queue_but_for_their_phases_are_told() {
 }
 
 #[test]
-fn what_is_due_when_the_run_is_over_is_told() {
+fn messages_due_when_the_run_is_over_are_delivered() {
     let told = |until: &str| {
         let faults = "[{at: 1min, stop: node-1}, {loss: 1 %}, {at: 2min, start: node-1}]";
         let later = "[{at: 3min, submit: {name: b, maps: 1}}]";
@@ -374,7 +374,7 @@ fn a_mistake_in_the_file_does_not_point_at_the_command_line() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_programs_are_refused() {
     let load = |path: &std::path::Path| load(path, &[], &registry()).unwrap_err();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("large.yaml");

@@ -133,7 +133,7 @@ fn the_generator_of_the_sls_is_drawn_and_converted() {
 }
 
 #[test]
-fn what_a_format_cannot_say_is_told() {
+fn losses_of_a_format_are_listed() {
     let list = read(
         b"name,after,count,maps,map_time,user,reduces,reduce_time\n\
           a,,2,2,\"[1s, 2s]\",ann,1,3s\nb,[a],,1,1500us,,,\n",

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_message_quotes_is_clipped() {
+    fn quotes_in_messages_are_clipped() {
         let text = format!("text \"{}\", expected `a`", "x".repeat(1_000));
         assert!(clip(&text).ends_with("xxx…\", expected `a`"), "{}", clip(&text));
         assert_eq!(clip("unknown `a`, expected `b`"), "unknown `a`, expected `b`");

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_laid_over_keeps_or_replaces_by_what_stands_there() {
+    fn an_upper_layer_keeps_or_replaces_by_the_value_beneath() {
         for (under, over, result) in [
             ("disk: {count: 1}", "disk: {rate: 2}", "disk: {count: 1, rate: 2}"),
             ("list: [1, 2]", "list: [3]", "list: [3]"),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_layer_has_replaced_does_not_come_back_from_beneath() {
+    fn values_a_layer_has_replaced_do_not_come_back_from_beneath() {
         let under = "{disk: {count: 1}, policy: {fair: {x: 1}}}";
         for (over, result) in [
             (

@@ -53,7 +53,7 @@ cluster:
     }
 
     #[test]
-    fn what_is_not_there_is_pointed_at_by_what_is_around() {
+    fn a_missing_key_is_marked_by_its_surroundings() {
         assert_eq!(at("cluster.groups[1].memory", PointAt::Value), (4, 24));
         assert_eq!(at("cluster.groups[9]", PointAt::Value), (4, 11));
         assert_eq!(at("seed.eight", PointAt::Key), (1, 7));

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_of_itself_and_what_has_the_name_of_a_field_is_told_apart() {
+    fn nested_types_and_types_named_as_a_field_are_told_apart() {
         let trees = "{mode: new, trees: {age: {trees: {age: {age: 3}, oak: {age: 4}}}}}";
         let told = "`trees.age.trees.age.age` (and 1 more) without `mode` or with `mode: old`; change \
                     that, or leave it out";

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_repair_removed_is_not_missed() {
+    fn files_a_repair_removed_are_not_missed() {
         assert_eq!(problems("{size: 1, parts: [{name: {}}]}").len(), 1);
     }
 

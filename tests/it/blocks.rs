@@ -25,7 +25,7 @@ fn run(yaml: &str) -> (String, Vec<(String, u64)>) {
 }
 
 #[test]
-fn what_all_disks_lose_at_once_nobody_reads() {
+fn blocks_that_all_disks_lose_at_once_nobody_reads() {
     let (outcome, copying) = run("
         cluster: {nodes: 6, racks: 2, hdfs: {replication: 2}}
         workload: {jobs: [{name: a, submit: 10min, maps: 40, map_time: 10s}]}
@@ -37,7 +37,7 @@ fn what_all_disks_lose_at_once_nobody_reads() {
 }
 
 #[test]
-fn what_one_disk_loses_after_another_is_copied_and_read() {
+fn blocks_lost_disk_by_disk_are_copied_and_read() {
     let (outcome, copying) = run("
         cluster: {nodes: 6, racks: 2, hdfs: {replication: 2}}
         workload: {jobs: [{name: a, submit: 40min, maps: 40, map_time: 10s}]}

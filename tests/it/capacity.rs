@@ -231,7 +231,7 @@ fn starts(folder: &TempDir, job: u32) -> Vec<f64> {
 }
 
 #[test]
-fn what_a_heartbeat_brings_depends_on_the_line() {
+fn the_load_of_a_heartbeat_depends_on_the_line() {
     // Two nodes hold all input, and a tracker sends a heartbeat every 3 s.
     for (rules, maps) in [("0.20", 1.0), ("0.21", 1.0), ("1.x", 4.0)] {
         let yaml = format!(

@@ -66,7 +66,7 @@ scheduler: {rank: {jobs: priority, preemption: checkpoint}}
 
 /// The saved work of an attempt is lost with its node, and is done again.
 #[test]
-fn what_was_saved_on_a_lost_node_is_done_again() {
+fn checkpoints_on_a_lost_node_are_done_again() {
     let scenario = |faults: &str| {
         format!(
             "cluster: {{nodes: 2, racks: 1, map_slots: 1, reduce_slots: 1, disk: {{count: 1, rate: 100MB/s}}, hdfs: {{replication: 1}}}}

@@ -285,7 +285,7 @@ fn an_existing_folder_is_replaced_only_by_force_and_only_if_it_is_ours() {
 /// Other users must be able to read results, for example a web server that shows a report.
 #[test]
 #[cfg(unix)]
-fn what_is_written_has_the_permissions_of_any_other_file() {
+fn written_files_have_the_permissions_of_any_other() {
     use std::os::unix::fs::PermissionsExt;
     let room = Room::new();
     room.write("small.yaml", SMALL).write("study.yaml", &format!("{SMALL}sweep: {{seeds: 2}}\n"));
@@ -372,7 +372,7 @@ fn a_long_pause_is_no_stall() {
 }
 
 #[test]
-fn what_lasts_longer_than_time_hangs_nobody() {
+fn waits_longer_than_time_hang_nobody() {
     let room = Room::new();
     room.write("small.yaml", SMALL);
     for set in ["cluster.speed=1e-300", "workload.jobs[0].noise=1e300"] {

@@ -31,7 +31,7 @@ scheduler: {fair: {allocations: {pools: {p: {max_maps: 4}}}}}
 ";
 
 #[test]
-fn what_is_refused_to_the_end_of_a_run_is_told() {
+fn refusals_to_the_end_of_a_run_are_written() {
     let room = Room::new();
     let rows = decisions(&room, &format!("{LIMITED}until: 10min\n"));
     let refused = of(&rows, "1", "group-limit");
@@ -43,7 +43,7 @@ fn what_is_refused_to_the_end_of_a_run_is_told() {
 }
 
 #[test]
-fn who_held_the_slots_is_of_the_last_refusal() {
+fn holders_of_the_slots_are_of_the_last_refusal() {
     let room = Room::new();
     let rows = decisions(&room, LIMITED);
     let refused = of(&rows, "1", "group-limit");
@@ -52,7 +52,7 @@ fn who_held_the_slots_is_of_the_last_refusal() {
 
 /// The queue admits one job at a time, so the second job waits until the first job has ended.
 #[test]
-fn who_is_not_let_in_by_a_queue_is_told_so() {
+fn a_job_that_a_queue_does_not_let_in_has_that_reason() {
     let room = Room::new();
     let yaml = "
 seed: 1

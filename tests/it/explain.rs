@@ -77,7 +77,7 @@ fn a_wait_is_told_by_the_rule_of_the_policy() {
 
 /// Under FIFO the small jobs wait behind the large job.
 #[test]
-fn who_held_the_slots_is_named() {
+fn holders_of_the_slots_are_named() {
     let room = Room::new();
     explained(&room, "fifo");
     let told = room.mumakil("explain out/a-42 small-1").output().unwrap();
@@ -92,7 +92,7 @@ fn who_held_the_slots_is_named() {
 }
 
 #[test]
-fn what_cannot_be_explained_says_why() {
+fn runs_that_cannot_be_explained_say_why() {
     let room = Room::new();
     explained(&room, "fifo");
     for (arguments, message) in [

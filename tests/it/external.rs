@@ -120,7 +120,7 @@ fn bad_neighbours_end_the_run_and_are_told_by_what_they_did() {
 }
 
 #[test]
-fn what_a_bad_neighbour_has_started_goes_with_it_and_the_last_exchanges_are_told() {
+fn a_bad_neighbours_children_go_with_it_and_the_last_exchanges_are_shown() {
     let room = Room::new();
     let pid = room.path("pid").display().to_string();
     let script =

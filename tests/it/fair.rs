@@ -392,7 +392,7 @@ fn pools_that_may_be_meant_by_others_are_told_once() {
 }
 
 #[test]
-fn what_a_scheduler_takes_no_notice_of_is_told() {
+fn settings_a_scheduler_ignores_draw_a_warning() {
     let room = Room::new();
     let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\n\
                 scheduler: {fair-deficit: {allocations: {order: fifo, pools: {a: {max_maps: 3}}}}}\n";

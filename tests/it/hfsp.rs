@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_suspended_on_a_lost_tracker_runs_again(drawn in drawn(1)) {
+    fn attempts_suspended_on_a_lost_tracker_run_again(drawn in drawn(1)) {
         let eager = "{hfsp: {variant: paper-2013, sample: 1}}";
         let (_, run) = run(&drawn.yaml(eager));
         prop_assert_eq!(run.summary.jobs_succeeded, drawn.jobs.len() as u64);
@@ -407,7 +407,7 @@ fn no_more_are_killed_than_are_lacking() {
 }
 
 #[test]
-fn who_cannot_be_suspended_spares_nobody_else() {
+fn attempts_that_cannot_be_suspended_spare_nobody_else() {
     let jobs = "
     - {name: middle, maps: 2, map_time: 500s}
     - {name: large, submit: 5s, maps: 2, map_time: 900s, suspendable: false}
@@ -419,7 +419,7 @@ fn who_cannot_be_suspended_spares_nobody_else() {
 }
 
 #[test]
-fn what_has_run_for_longest_goes_on_first() {
+fn attempts_that_have_run_for_longest_go_on_first() {
     let jobs = "
     - {name: filler, maps: 1, map_time: 20s}
     - {name: large, maps: 2, map_time: 1000s}

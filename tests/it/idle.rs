@@ -18,7 +18,7 @@ fn idle(text: &str, sets: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_pools_and_queues_say_is_told_where_the_policy_takes_no_notice() {
+fn pools_and_queues_that_the_policy_ignores_draw_a_warning() {
     for (said, path) in [
         ("max_maps: 1", "allocations.pools.a.max_maps"),
         ("order: fifo", "allocations.pools.a.order"),

@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn what_can_be_resolved_reads_back_the_same(
+    fn resolved_scenarios_read_back_the_same(
         whole in prop::sample::select(vec![WHOLE, MIXED]),
         damages in prop::collection::vec((any::<Index>(), 0..2_usize, "[0-9.]{0,2}"), 0..3),
     ) {

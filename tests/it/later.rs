@@ -62,7 +62,7 @@ fn the_past_stays_as_it_was_under_any_policy_and_whatever_comes_later() {
 /// HFSP has suspended attempts when the next policy takes over. A next policy without suspension
 /// would never resume these attempts.
 #[test]
-fn what_a_policy_has_suspended_its_successor_resumes_or_kills() {
+fn a_successor_resumes_or_kills_suspended_attempts() {
     let eager = "{hfsp: {preemption: eager, map_preemption: eager}}";
     let at = "scheduler: EAGER\nlater: [{at: 145s, scheduler: NEXT}]".replace("EAGER", eager);
     let fact = |order: &str| format!(r#""fact":"{order}""#);

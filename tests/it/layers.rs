@@ -143,7 +143,7 @@ fn settings_that_go_with_a_choice_or_a_preset_are_told() {
 }
 
 #[test]
-fn what_an_argument_does_to_a_file_a_study_does_that_says_the_same() {
+fn an_argument_and_a_study_that_says_the_same_do_the_same() {
     let room = Room::new();
     room.write("base.yaml", &format!("{BASE}{FAIR}"));
     for (set, study) in [

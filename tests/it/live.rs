@@ -258,7 +258,7 @@ fn one_of_several_jobs_of_a_name_is_killed_by_its_own() {
 /// The server closes the connection of a browser that reads nothing, so that other browsers can
 /// connect.
 #[test]
-fn who_is_turned_away_keeps_no_connection() {
+fn a_request_turned_away_keeps_no_connection() {
     let room = Room::new();
     let live = Live::new(&room, &[]);
     let target = format!("GET /picture HTTP/1.1\r\nHost: {}\r\n\r\n", live.host);
@@ -274,7 +274,7 @@ fn who_is_turned_away_keeps_no_connection() {
 }
 
 #[test]
-fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
+fn requests_without_the_token_or_from_elsewhere_are_turned_away() {
     let room = Room::new();
     let live = Live::new(&room, &[]);
     let Live { host, token, .. } = &live;
@@ -317,7 +317,7 @@ fn who_does_not_know_the_token_or_comes_from_elsewhere_is_turned_away() {
 /// keep a browser out.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "time-outs of the server are in real time")]
-fn who_sends_half_a_request_or_reads_nothing_keeps_nobody_out() {
+fn half_a_request_and_a_reader_of_nothing_keep_nobody_out() {
     let room = Room::new();
     let live = Live::new(&room, &[]);
     let open = |request: &str| -> Vec<TcpStream> {
@@ -365,7 +365,7 @@ fn the_page_starts_no_program_and_reads_no_file() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_changes_nothing() {
+fn mistakes_are_named_and_change_nothing() {
     let room = Room::new();
     let live = Live::new(&room, &[]);
     live.stands();

@@ -175,7 +175,7 @@ fn check(options: &str) -> (String, Option<i32>) {
 }
 
 #[test]
-fn what_it_cannot_do_is_told_with_its_place() {
+fn limits_of_a_format_are_named_with_their_places() {
     for (options, told) in [
         (
             "allocations: {pools: {outer: {pools: {in: {}}}}}",

@@ -128,7 +128,7 @@ fn a_job_that_took_longer_is_found_and_its_part_is_named() {
 }
 
 /// Returns what `predict` prints about the log that Mumakil brings, without the table of errors.
-fn what_if(room: &Room, set: &str) -> String {
+fn outlook(room: &Room, set: &str) -> String {
     let log = root().join("scenarios/traces/history.log.gz");
     let mut command = room.mumakil("predict --out told --force");
     let output = command.arg(log).args(["--set", set]).output().unwrap();
@@ -158,7 +158,7 @@ fn a_prediction_for_other_nodes_is_made_on_other_nodes() {
         ("cluster=srt-4", "55.8 s", 4),
         ("workload.rumen.topology=null", "55.7 s", 6),
     ] {
-        let told = what_if(&room, set);
+        let told = outlook(&room, set);
         assert!(told.contains(&format!("the hosts of the log by {nodes} nodes")), "{told}");
         assert_eq!(mean(&told), mean_sojourn, "{told}");
         let resolved = resolved(&room, "what-if");
@@ -172,17 +172,17 @@ fn a_prediction_for_other_nodes_is_made_on_other_nodes() {
 #[test]
 fn settings_without_an_effect_are_not_answered_with_a_number() {
     let room = Room::new();
-    let told = what_if(&room, "scheduler=fifo");
+    let told = outlook(&room, "scheduler=fifo");
     assert!(told.starts_with("With scheduler=fifo: no effect, the run is the same"), "{told}");
     assert!(!told.contains("mean sojourn"), "{told}");
-    let told = what_if(&room, "scheduler=fair");
+    let told = outlook(&room, "scheduler=fair");
     assert!(told.starts_with("With scheduler=fair: mean sojourn 58.5 s (by the error"), "{told}");
 }
 
 #[test]
 fn a_resolved_scenario_has_the_nodes_of_its_topology_and_names_a_file_that_is_there() {
     let room = Room::new();
-    what_if(&room, "scheduler=fair");
+    outlook(&room, "scheduler=fair");
     for run in ["replay", "what-if"] {
         let resolved = resolved(&room, run);
         assert_eq!(resolved["cluster"]["nodes"], 6);
@@ -202,7 +202,7 @@ fn a_resolved_scenario_has_the_nodes_of_its_topology_and_names_a_file_that_is_th
 #[test]
 fn a_prediction_replaces_nothing_but_a_prediction() {
     let room = Room::new();
-    what_if(&room, "scheduler=fair");
+    outlook(&room, "scheduler=fair");
     let log = root().join("scenarios/traces/history.log.gz");
     let refused = |options: &str, why: &str| {
         let output = room.mumakil(&format!("predict --out told{options}")).arg(&log).output();
@@ -262,7 +262,7 @@ fn a_prediction_ends_with_its_time_limit_and_leaves_nothing() {
 }
 
 #[test]
-fn what_a_log_lacks_is_said() {
+fn gaps_of_a_log_are_listed() {
     let room = Room::new();
     logged(&room, RUN, "com.example.OwnScheduler");
     for number in 0..2 {

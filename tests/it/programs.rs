@@ -55,7 +55,7 @@ fn the_policy_that_is_written_passes_the_trial_and_is_a_line_in_a_study() {
 }
 
 #[test]
-fn what_a_program_decides_is_explained_and_compared() {
+fn decisions_of_a_program_are_explained_and_compared() {
     if lacks_python() {
         return;
     }
@@ -160,7 +160,7 @@ const WRONG: [(&str, &str, &str); 7] = [
 ];
 
 #[test]
-fn what_is_wrong_with_a_policy_is_told_in_words() {
+fn mistakes_of_a_policy_are_told_in_plain_sentences() {
     if lacks_python() {
         return;
     }
@@ -197,7 +197,7 @@ fn what_is_wrong_with_a_policy_is_told_in_words() {
 }
 
 #[test]
-fn what_cannot_be_tried_or_begun_is_told() {
+fn policies_that_cannot_be_tried_or_begun_are_refused() {
     let room = Room::new();
     room.write("plain.txt", "");
     for (arguments, why) in [

@@ -92,7 +92,7 @@ record: {events: true}
 /// A job waits to be submitted while the JobTracker is paused. A kill of the job at the instant of
 /// the JobTracker's return still finds the job.
 #[test]
-fn what_waits_for_a_job_tracker_goes_before_what_comes_when_it_is_back() {
+fn messages_that_waited_for_a_job_tracker_go_first() {
     let jobs = "
 cluster: {nodes: 10}
 workload:

@@ -72,7 +72,7 @@ fn every_scenario_is_in_the_binary() {
 }
 
 #[test]
-fn what_can_be_computed_by_hand_comes_out() {
+fn results_by_hand_come_out() {
     // The comments of these scenarios state their results, and `expect` checks them.
     for name in ["oversubscribed", "page-cache"] {
         Room::new().mumakil(&format!("run {name} --out out")).assert().success();

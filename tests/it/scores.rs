@@ -104,7 +104,7 @@ fn a_total_is_the_weighted_geometric_mean_and_a_bound_is_its_own() {
 }
 
 #[test]
-fn what_a_policy_loses_is_told_with_the_reason_and_the_first_decision() {
+fn losses_of_a_policy_come_with_the_reason_and_the_first_decision() {
     let room = room();
     room.write("long.yaml", "rank: {jobs: remaining}\n");
     let (_, long) = score(&room, "long.yaml --suite tiny.yaml");

@@ -77,7 +77,7 @@ fn signal(child: &Child, name: &str) {
 
 #[cfg(unix)]
 #[test]
-fn who_is_told_to_end_keeps_what_is_whole_and_goes_on_later() {
+fn a_process_told_to_end_keeps_whole_runs_and_goes_on_later() {
     let room = Room::new();
     room.write("study.yaml", &small());
     room.mumakil("study study.yaml --quiet --out whole").assert().success();
@@ -106,7 +106,7 @@ fn who_is_told_to_end_keeps_what_is_whole_and_goes_on_later() {
 }
 
 #[test]
-fn who_is_killed_does_not_look_alive_and_who_works_does() {
+fn a_killed_process_does_not_look_alive_and_a_working_one_does() {
     let room = Room::new();
     room.write("study.yaml", ENDLESS);
     let mut child = begin(&room, "study study.yaml --jobs 1 --shard 2/2 --out out");
@@ -171,7 +171,7 @@ fn the_status_of_parts_is_that_of_the_study() {
 }
 
 #[test]
-fn what_is_no_study_has_no_status() {
+fn a_folder_that_is_no_study_has_no_status() {
     let room = Room::new();
     room.write("study.yaml", &small());
     room.mumakil("run quickstart --quiet --out run").assert().success();

@@ -161,7 +161,7 @@ fn a_named_pipe_is_refused_at_once_and_a_pipe_of_the_shell_is_read() {
 }
 
 #[test]
-fn what_has_no_effect_or_no_room_is_told() {
+fn settings_without_effect_or_room_draw_a_warning() {
     let room = Room::new();
     let scenario =
         "name: odd\ncluster: {nodes: 3}\nworkload: {jobs: [{name: a, maps: 2, map_time: 5s}]}\n";
@@ -261,7 +261,7 @@ fn a_missing_file_is_told_by_its_place_and_where_it_was_looked_for() {
 }
 
 #[test]
-fn what_a_file_cannot_give_is_an_error_before_anything_is_written() {
+fn contents_a_file_cannot_give_are_an_error_before_anything_is_written() {
     let room = room();
     for (set, message) in [
         ("workload.rumen.trace=missing.json", "cannot read missing.json: "),
@@ -441,7 +441,7 @@ fn a_trace_is_gzipped_by_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_written_through_and_not_replaced() {
+fn devices_and_pipes_are_written_through_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
     use std::process::{Command, Stdio};
 

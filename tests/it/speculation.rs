@@ -109,7 +109,7 @@ fn only_who_asks_has_a_table_of_waste() {
 }
 
 #[test]
-fn what_is_in_vain_is_told_by_its_cause_and_can_be_expected() {
+fn waste_has_causes_and_can_be_expected() {
     let scenario = format!(
         "{SLOW_NODES}\nhadoop: {{speculation: late}}\nscheduler: fair\nexpect:\n  \
          - goodput < 100 %\n  - 0s < waste.speculative\n  - max(straggling) < 2\n  \

@@ -566,7 +566,7 @@ fn a_study_that_is_killed_goes_on_where_it_was() {
 }
 
 #[test]
-fn what_was_done_is_not_done_again() {
+fn runs_that_are_there_are_not_done_again() {
     let room = Room::new();
     room.write("study.yaml", STUDY);
     study(&room, "--out out");
@@ -708,7 +708,7 @@ fn a_sabotaged_run_that_fails_leaves_the_results_of_the_study() {
 }
 
 #[test]
-fn what_a_study_does_not_have_any_more_does_not_stay() {
+fn leftovers_of_an_earlier_study_do_not_stay() {
     let room = Room::new();
     let fewer =
         STUDY.replace("compare: commit_pending\n", "").replace("p99(heartbeat_rtt)", "jobs");
@@ -926,7 +926,7 @@ fn experiments_without_their_input_are_skipped_aloud() {
 }
 
 #[test]
-fn what_runs_of_an_experiment_warn_of_is_told_with_its_id() {
+fn warnings_of_runs_come_with_the_experiments_id() {
     let room = Room::new();
     fs::create_dir_all(room.path("papers/delay-scheduling")).unwrap();
     let yaml = "

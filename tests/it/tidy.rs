@@ -317,3 +317,15 @@ fn each_crate_keeps_to_its_budget_of_lines() {
     }
     assert!(lines.is_empty(), "crates without a budget in tests/lines.txt: {lines:?}");
 }
+
+#[test]
+fn no_function_is_named_by_a_question() {
+    let is_question = |code: &str| {
+        let name = code.split_once("fn ").map_or("", |(_, name)| name);
+        ["what_", "who_", "whose_", "whoever_"].iter().any(|word| name.starts_with(word))
+    };
+    for source in sources("src").into_iter().chain(sources("tests")) {
+        let found = source.code().find(|(_, code)| is_question(code));
+        assert!(found.is_none(), "{}: {found:?}", source.path);
+    }
+}

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_is_not_decided_and_what_always_differs_alike_is() {
+    fn equal_runs_decide_nothing_and_equal_differences_decide() {
         let same = PairedRatio::of(&[0.1 + 0.2, 5.0], &[0.3, 5.0]).unwrap();
         assert!(same.is_same() && same.p == Some(1.0) && same.pairs_to_decide(0.05).is_none());
         let other = PairedRatio::of(&[2.0, 4.0, 6.0], &[1.0, 2.0, 3.0]).unwrap();
@@ -329,7 +329,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_decided_is_what_its_interval_does_not_have_one_in(
+        fn a_ratio_is_decided_if_its_interval_leaves_out_one(
             logarithms in proptest::collection::vec(-0.5..0.6, 2..12),
         ) {
             let PairedRatio { estimate, p, .. } = ratio(&logarithms);

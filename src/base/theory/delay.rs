@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_named() {
+    fn impossible_settings_are_named() {
         let error = |result: Result<f64, DomainError>| result.unwrap_err().to_string();
         let count = "it must be a whole number from 1 to 1000000";
         let nodes = DelayedJob { nodes: 0.0, ..EXAMPLE };

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_does_not_want_goes_to_the_others() {
+    fn slots_one_does_not_want_go_to_the_others() {
         assert_eq!(equal_shares(12_u32, &[100, 2, 100]), [5, 2, 5]);
         assert_eq!(equal_shares(9_u32, &[1, 2]), [1, 2]);
         assert_eq!(equal_shares(20.0, &[50.0, 2.0, 9.0]), [9.0, 2.0, 9.0]);

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_said_to_lack_its_unit() {
+    fn too_large_a_number_does_not_seem_to_lack_its_unit() {
         let size = "9999999PB".parse::<Bytes>().unwrap_err();
         assert_eq!(size, "`9999999PB` is too much: the largest size is 1024PiB");
         let speed = "9999999PB/s".parse::<Rate>().unwrap_err();

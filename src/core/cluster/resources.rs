@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_between_pods_shares_their_uplinks() {
+    fn flows_between_pods_share_their_uplinks() {
         // A rack for each node, two racks in each pod, 60 MB/s between the pods.
         let resources = resources_with(|spec| {
             let uplink = Rate::from_mb_per_s(60);

@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_node_stands_in_its_rack_or_with_all_strangers() {
+    fn a_host_that_is_no_node_stands_in_its_rack_or_with_all_strangers() {
         let spec = include_str!("../../../scenarios/clusters/default.yaml");
         let spec: ClusterSpec = serde_yaml::from_str(spec).unwrap();
         let hosts = [("/r0".to_owned(), "a"), ("/r1".to_owned(), "b")];

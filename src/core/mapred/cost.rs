@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn what_succeeds_in_a_trace_fails_as_often_as_the_faults_say() {
+    fn traced_tasks_fail_as_often_as_the_faults_say() {
         let works = TracedTry {
             times: Some(TracedTimes { work: SimSpan::from_secs(9), ..TracedTimes::default() }),
             distance: 0,

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stopped_by_hand_is_not_repaired_by_itself() {
+    fn nodes_stopped_by_hand_are_not_repaired_by_themselves() {
         let mishaps =
             || [MishapHarm::Stop, MishapHarm::Outage, MishapHarm::Start].map(mishap).into();
         let steps = [(0, true), (1, true), (1, false)];
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_slow_for_two_reasons_is_as_slow_as_both_make_it() {
+    fn two_reasons_for_slowness_multiply() {
         let slow = |cpu| mishap(MishapHarm::Slow(Speeds { cpu, ..Speeds::USUAL }));
         let mut nature = FaultInjector::new(1, vec![slow(0.5), slow(0.4)], true);
         let mut out = Outbox::default();
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_plans_its_next_time_when_it_is_over() {
+    fn recurring_faults_plan_their_next_time_when_they_are_over() {
         let (crashing, first) = crashing();
         assert!(first < SimSpan::from_secs(10), "the first time is a part of the others");
         let mut nature = FaultInjector::new(1, vec![crashing], false);

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_weighed_comes_apart() {
+    fn weighted_parts_come_apart() {
         let holding = SlotStanding { held: 12, share: Some(SlotShare::of(8.25)), min_share: 0 };
         let weighed = Reason::OverShare(holding).weighed();
         assert_eq!((weighed.held, weighed.share, weighed.min_share), (Some(12), Some(8.25), None));

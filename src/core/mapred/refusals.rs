@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_happened_for_a_minute_is_told() {
+    fn a_minute_without_progress_is_mentioned() {
         let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
         refusals.note(at(100), JobId(0), SlotKind::Map, Reason::UserLimit);
         refusals.note(at(150), JobId(1), SlotKind::Map, Reason::UserLimit);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_when_the_run_is_over_is_told() {
+    fn spells_open_when_the_run_is_over_are_written() {
         let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
         refusals.note(at(100), JobId(2), SlotKind::Map, Reason::UserLimit);
         refusals.note(at(130), JobId(2), SlotKind::Map, Reason::UserLimit);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn who_held_slots_is_of_the_last_refusal() {
+    fn holders_of_slots_are_of_the_last_refusal() {
         let (mut refusals, mut out) = (Refusals::default(), Outbox::default());
         let map = SlotKind::Map;
         refusals.holds(JobId(0), map, 4);

@@ -271,20 +271,20 @@ mod tests {
     }
 
     #[test]
-    fn whose_nodes_nothing_has_befallen_reads_as_ever() {
+    fn files_on_sound_nodes_are_read_as_ever() {
         assert_eq!(open(&[1, 2], 0, off(&[3])), None);
         assert_eq!(open(&[], 0, off(&[3])), None, "nobody knows where it is");
     }
 
     #[test]
-    fn who_is_sent_to_a_copy_that_has_been_removed_reads_from_elsewhere() {
+    fn a_reader_sent_to_a_removed_copy_reads_from_elsewhere() {
         // According to the job's splits node 0 has the block; since then only node 1 has it.
         let reading = open_as(Some(Locality::Node), &[1], 0, off(&[]));
         assert_eq!(read(reading), (Some(1), 0));
     }
 
     #[test]
-    fn who_picks_a_node_that_is_off_waits_a_minute_and_takes_another() {
+    fn a_reader_that_picks_a_node_that_is_off_waits_a_minute_and_takes_another() {
         let found: BTreeSet<_> =
             (0..50).map(|number| read(open(&[1, 2, 3], number, off(&[1])))).collect();
         assert_eq!(found, [(Some(2), 0), (Some(2), 60)].into());
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_no_copy_asks_three_times_more_and_gives_up() {
+    fn a_reader_without_a_copy_asks_three_times_more_and_gives_up() {
         // Four rounds of two minutes, three pauses of three seconds.
         assert_eq!(read(open(&[1, 2], 0, off(&[1, 2]))), (None, 489));
         let dead = |files: &mut Replicas| files.dead = [1, 2].map(TrackerId).into_iter().collect();

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_job_does_not_say_is_the_clusters() {
+    fn settings_a_job_lacks_are_the_clusters() {
         let (own, usual) = (JobSettings::default(), JobSettings::default().on(&hadoop()));
         assert_eq!(usual.attempts, PerSlot { map: 4, reduce: 4 });
         assert_eq!(usual.slow_start, hadoop().slow_start);

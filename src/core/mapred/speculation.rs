@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_a_rival_or_waits_for_its_commit_is_not_tried_again() {
+    fn a_task_with_a_rival_or_waiting_for_its_commit_is_not_tried_again() {
         let with_rival = BegunTask { alone: None, ..runs(1, 500, 0.1) };
         let begun = [took(0, 100.0), took(2, 100.0), took(3, 100.0), with_rival];
         for rule in [

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_trace_lacks_is_made_up_from_the_jobs_distributions() {
+    fn gaps_of_a_trace_are_drawn_from_the_jobs_distributions() {
         let mut traced = traced();
         // No map needed more than two attempts, so the second one succeeds.
         assert_eq!(map(&traced, 1, 1, Locality::OffRack), (secs(7), false));

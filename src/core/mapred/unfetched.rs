@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_at_each_failure() {
+    fn unreadable_inputs_are_named_at_each_failure() {
         let spoilt = Missing { is_unreadable: true, ..missing(5, 1, false) };
         let mut unfetched = unfetched(&[spoilt]);
         let times = [0, 12, 13, 29, 30];
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_fetched_stays_fetched_and_what_is_named_no_more_is_there() {
+    fn fetched_outputs_stay_and_unnamed_ones_are_there() {
         let mut unfetched = unfetched(&[missing(1, 1, false), missing(4, 1, false)]);
         unfetched.hear(SimTime::ZERO, JobId(0), &[missing(1, 1, true)], 0);
         assert_eq!(unfetched.at_hand(7), 8);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_instead_of_a_known_record_is_said() {
+    fn a_record_in_place_of_a_known_one_is_named() {
         for (text, what) in [
             ("\n \n", "t:3: the file is empty\n  hint: known"),
             ("\n{\"a\": 1}", "t:2: a JSON object, but of no known trace format\n  hint: known"),

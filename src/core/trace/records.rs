@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_from_what_is_malformed() {
+    fn unreadable_files_and_malformed_ones_are_told_apart() {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("folder")).unwrap();
         for name in ["missing", "folder"] {

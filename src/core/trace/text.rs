@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told_and_skipped() {
+    fn lines_that_are_no_objects_are_named_and_skipped() {
         assert_eq!(
             objects(b"{}\n oops {}\n{\"a\":"),
             [

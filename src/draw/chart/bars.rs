@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_stands_on_bars_of_their_own_only() {
+    fn published_values_stand_on_bars_of_their_own_only() {
         let svg = draw(Arrangement::Grouped, [0.75, 0.25]);
         assert!(svg.contains("small, node, published: 40 %"), "{svg}");
         assert_eq!(svg.matches("class=\"hollow\"").count(), 3, "{svg}");

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_logarithmic_axis_cannot_show_still_counts() {
+    fn values_a_logarithmic_axis_cannot_show_still_count() {
         let svg = ecdf(ChartAxis::log("Wait", AxisUnit::Seconds), vec![0.0, 0.0, 5.0, 50.0]);
         assert!(svg.contains("75 % of jobs at most 5 s"), "{svg}");
         assert!(svg.contains("2 values of zero or less"), "{svg}");

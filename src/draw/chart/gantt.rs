@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_killed_is_pale_and_what_failed_is_black() {
+    fn killed_attempts_are_pale_and_failed_ones_black() {
         let of = |fate| gantt(1, vec![GanttBar { fate, ..bar(0, 0.0, 9.0) }]);
         assert!(of(BarFate::Killed).contains("bars pale c-0"));
         assert!(of(BarFate::Killed).contains(">killed: pale<"));

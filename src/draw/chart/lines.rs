@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_stands_in_hollow_marks_and_in_the_legend() {
+    fn published_values_stand_in_hollow_marks_and_in_the_legend() {
         let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: None }], false);
         assert!(svg.contains("hfsp, 20, published: 1 min"), "{svg}");
         // The ring occurs once in the chart and once in the legend.

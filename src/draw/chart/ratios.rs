@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decided_has_a_marker_and_what_is_not_an_open_band() {
+    fn decided_ratios_have_a_marker_and_others_an_open_band() {
         let svg = draw(vec![ratio(0.5, (0.4, 0.6), true), ratio(1.1, (0.9, 1.3), false)]);
         assert!(svg.contains("5, hfsp / fair: 0.5 times"), "{svg}");
         // Each band occurs once in the chart and once in the legend.

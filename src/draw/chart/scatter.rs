@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_left_out_and_said() {
+    fn values_that_cannot_be_drawn_are_left_out_with_a_note() {
         let svg = draw(&[(0.0, 5.0), (f64::NAN, 5.0)]);
         assert!(!svg.contains("job_1"), "{svg}");
         assert!(svg.contains("Not drawn: 1 value beyond all numbers."), "{svg}");

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_has_a_strip_of_its_own_over_the_same_time() {
+    fn waiting_jobs_have_a_strip_of_their_own_over_the_same_time() {
         let waiting = vec![(0.0, 900.0), (50.0, 0.0)];
         let svg = stack(vec![StackLayer { waiting, ..layer("one", &[(0.0, 4.0)]) }]);
         assert!(svg.contains("one: mean 450, at most 900"), "{svg}");

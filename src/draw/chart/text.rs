@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_cannot_hold_is_replaced() {
+    fn characters_xml_cannot_hold_are_replaced() {
         assert_eq!(clean("a\u{0}b\nc"), "a\u{fffd}b c");
     }
 

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_backticks_is_code() {
+    fn text_between_backticks_is_code() {
         assert_eq!(prose("see `a<b`.").into_string(), "see <code>a&lt;b</code>.");
         assert_eq!(prose("a lone ` stays").into_string(), "a lone ` stays");
     }

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_no_command_is_told() {
+    fn a_user_without_a_command_gets_help() {
         let mut options = ExternalOptions::default();
         assert_eq!(said(&mut options, Path::new("")), ["there is no command"]);
     }

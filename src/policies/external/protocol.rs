@@ -677,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misspelt_is_no_answer() {
+    fn a_misspelt_answer_is_none() {
         for line in [
             r#"{"answer":{"number":1,"deeds":[]}}"#,
             r#"{"answer":{"number":1,"do":[{"map":{"jobs":0}}]}}"#,

@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_below_its_minimum_comes_before_all_deficits() {
+    fn a_pool_below_its_minimum_comes_before_all_deficits() {
         let mut bench = bench("{a: {}, b: {min_maps: 2}}");
         let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();
@@ -693,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_since_the_last_update_still_counts_in_the_deficit() {
+    fn tasks_ended_since_the_last_update_still_count_in_the_deficit() {
         let mut bench = bench("{a: {weight: 2}, b: {}}");
         let jobs = ["a", "b"].map(|pool| bench.submit_to(pool, 100, 0));
         bench.tick().fill();

@@ -87,7 +87,7 @@ fn bench<P: Policy>(options: &str, map: u32) -> PolicyBench<P> {
 /// A job demands two of four slots on two nodes, so each node's part is one map. The first node
 /// makes two offers.
 #[test]
-fn who_is_refused_for_the_load_of_a_tracker_is_told_so() {
+fn a_job_refused_for_the_load_of_a_tracker_has_that_reason() {
     fn refused<P: Policy>(options: &str) -> Vec<(JobId, SlotKind, &'static str)> {
         let mut bench = bench::<P>(options, 2);
         bench.submit(2, 0, |_| {});

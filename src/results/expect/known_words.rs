@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rows_have_and_what_is_not_known_is_let_through() {
+    fn known_columns_and_unknown_tables_are_let_through() {
         for text in [
             "mean(sojourn, class=small) < max(wait, pool=1)",
             "max(slots[pool=1]) < 3",

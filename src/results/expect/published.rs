@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_is_words_or_numbers() {
+    fn published_results_are_words_or_numbers() {
         assert_eq!(read("rises"), Published::One("rises".to_owned()));
         assert_eq!(read("rises").number(), None);
         assert_eq!(read("2").number().unwrap().value, 2.0);

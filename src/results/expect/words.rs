@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_stays_as_it_is_written() {
+    fn text_without_plain_words_stays_as_it_is_written() {
         for text in
             ["mean(sojourn) < 15min", "2 * (makespan - 3s)", "rising(makespan, by=nodes)", "a b"]
         {

@@ -29,7 +29,7 @@ mod tests {
     use crate::explain::WaitRule;
 
     #[test]
-    fn what_waits_meanwhile_waits_for_the_job_tracker_and_what_works_goes_on() {
+    fn during_a_pause_messages_wait_and_attempts_go_on() {
         let of = |part, from, to| StoryPart { part, from, to, rule: None };
         let ruled = |from, to| StoryPart {
             rule: Some(WaitRule::Share),

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_held_in_many_waits_is_that_of_each_together() {
+    fn slots_held_in_many_waits_are_the_sum_of_each() {
         let holds = [hold(1, 0, 10, 1), hold(1, 5, 20, 2), hold(2, 8, 9, 1)];
         let holders = SlotHolders::new(holds, |_| 0);
         // Job 1 holds 4 + 6 slot-milliseconds in the first wait, and 4 + 12 in the second.

@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_or_was_lost_is_done_again() {
+    fn failed_and_lost_runs_are_done_again() {
         let again = |launched, worked| JobAttempt { number: 1, ..one(Map, 0, launched, worked) };
         let failed = told(&course(Some(41), 41), &[setup(), one(Map, 0, 6, 19), again(25, 40)]);
         let parts = [(P::FirstMapWait, 1), (P::Redone, 14), (P::MapWait, 5)];
@@ -687,7 +687,7 @@ mod tests {
     /// The map is launched at 6 s on a node that dies at 15 s; the JobTracker notices the death at
     /// 30 s.
     #[test]
-    fn what_ran_on_a_dead_node_is_waited_for_until_somebody_notices() {
+    fn tasks_on_a_dead_node_are_waited_for_until_somebody_notices() {
         let dead = JobAttempt { is_vain: true, gone: Some(15_000), ..one(Map, 0, 6, 29) };
         let again = JobAttempt { number: 1, ..one(Map, 0, 33, 40) };
         let parts = told(&course(Some(41), 41), &[setup(), dead.clone(), again.clone()]);

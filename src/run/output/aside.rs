@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_leaves_nothing_and_is_no_longer_unfinished() {
+    fn a_dropped_output_leaves_nothing_and_is_no_longer_unfinished() {
         let room = TempDir::new().unwrap();
         let file = AsideFile::create(&room.path().join("a.csv"), ReplacedFiles::Nothing).unwrap();
         let folder = AsideFolder::create(&room.path().join("a"), ReplacedFiles::Nothing).unwrap();
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_appears_meanwhile_is_not_replaced() {
+    fn files_that_appear_meanwhile_are_not_replaced() {
         let room = TempDir::new().unwrap();
         let target = room.path().join("a.csv");
         let file = AsideFile::create(&target, ReplacedFiles::Nothing).unwrap();

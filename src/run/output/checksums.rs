@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_was_added_is_left_alone() {
+    fn missing_and_added_files_are_left_alone() {
         let folder = run(None);
         fs::write(folder.path().join("report.html"), "").unwrap();
         fs::remove_file(folder.path().join("jobs.csv")).unwrap();

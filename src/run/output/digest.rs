@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_from_machine_to_machine_does_not_count() {
+    fn differences_between_machines_do_not_count() {
         let run = |wall| digest(&[("jobs.csv", "job\n"), ("perf.json", wall)]);
         assert_eq!(run("0.1 s"), run("0.2 s"));
     }

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_appears_during_the_run_is_not_replaced() {
+    fn files_that_appear_during_the_run_are_not_replaced() {
         let room = Room::new();
         let folder = RunFolder::create(&room.target(), false).unwrap();
         fs::create_dir(room.target()).unwrap();

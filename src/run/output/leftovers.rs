@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_an_owner_is_left_to_it_and_what_has_none_is_removed() {
+    fn folders_with_an_owner_are_left_and_those_without_are_removed() {
         let room = TempDir::new().unwrap();
         let [file, folder] = ["a1b2c3", "d4e5f6"].map(|drawn| room.path().join(prefix() + drawn));
         fs::write(&file, "half a table").unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_not_removed() {
+    fn files_of_others_are_not_removed() {
         let room = TempDir::new().unwrap();
         let own = format!("{}a1b2c3", prefix());
         let kept = [".mumakil-other.machine-a1b2c3", ".mumakil-notes", &format!("{own}.old"), "a"];
@@ -181,7 +181,7 @@ mod tests {
 
     /// Another process sweeps after the hidden file is created and before it is locked.
     #[test]
-    fn who_is_swept_before_it_could_lock_knows_it() {
+    fn an_owner_swept_before_it_could_lock_knows_it() {
         let room = TempDir::new().unwrap();
         let path = room.path().join(prefix() + "a1b2c3");
         fs::write(&path, "").unwrap();

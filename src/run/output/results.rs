@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_any_run_writes_is_refused_before_it_fills_the_memory() {
+    fn rows_larger_than_any_run_writes_are_refused_before_they_fill_the_memory() {
         let long = format!("job,alone_ms,name\n0,3,a\n1,,\"{}\"\n", "b\n".repeat(1 << 20));
         let (_folder, one) = results(&[("alone.csv", &long)]);
         assert_eq!(names(&one).unwrap_err(), "alone.csv:3: the row is larger than 1 MiB");

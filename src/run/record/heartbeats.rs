@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_heartbeat_is_not_counted() {
+    fn other_messages_are_not_counted_as_heartbeats() {
         let mut counter = Counter::default();
         let event =
             Event { at: SimTime::ZERO, fact: Fact::Member(TrackerId(0), MemberFact::Joined) };

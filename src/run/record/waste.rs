@@ -779,7 +779,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_when_the_run_stops_is_unfinished_and_no_time_passes_while_suspended() {
+    fn attempts_at_the_end_are_unfinished_and_no_time_passes_while_suspended() {
         let stream = begun().at(4_000).suspend(map(0, 0), 0).at(9_000).resume(map(0, 0), 0);
         let (waste, summary) = waste(&stream.at(12_000));
         assert_eq!(of_job(&waste, 0), [0, 0, 0, 0, 0, 0, 7]);

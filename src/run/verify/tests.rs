@@ -796,7 +796,7 @@ fn an_attempt_that_waits_for_its_commit_need_not_be_counted() {
 }
 
 #[test]
-fn what_remains_of_an_ended_job_may_still_end() {
+fn leftovers_of_an_ended_job_may_still_end() {
     let stream = one_map().job_ended(0, Outcome::Killed).end(map(0, 0), 0, Outcome::Killed);
     assert_eq!(found(stream.learn(map(0, 0), 0, Killed, (0, 0))), "");
 }
@@ -827,7 +827,7 @@ fn begun_anew() -> Stream {
 }
 
 #[test]
-fn what_is_begun_anew_runs_once_more() {
+fn a_study_begun_anew_runs_once_more() {
     let anew = begun_anew()
         .learn(map(0, 0), 0, Killed, (0, 0))
         .learn(map(0, 1), 1, Killed, (0, 0))
@@ -873,7 +873,7 @@ fn a_graylist_that_makes_no_sense_is_found() {
 }
 
 #[test]
-fn what_a_jobtracker_does_that_is_away_is_found() {
+fn acts_of_an_absent_jobtracker_are_found() {
     let of_nobody = |incident| Fact::befell(None, incident);
     let submitted = || {
         let job = Fact::Job(JobId(0), JobFact::Submitted(JobSpec::bare(0, 1, 0).into()));

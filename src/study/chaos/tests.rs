@@ -397,7 +397,7 @@ fn two_runs_part_where_an_answer_means_something_else() {
 }
 
 #[test]
-fn what_is_wrong_is_the_same_at_another_instant_with_another_number() {
+fn mistakes_are_the_same_at_other_instants_and_numbers() {
     let wrong = |words: &str| CaseFlaw::new(words, "");
     let one = wrong("`a.py` at 3 s of the run: it names job 7, which has not arrived\n  asked 1");
     assert!(

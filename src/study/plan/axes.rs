@@ -743,7 +743,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_axis_is_refused() {
+    fn a_name_that_is_no_axis_is_refused() {
         for (yaml, message) in [
             ("3", "sweep: expected fields with their values"),
             ("{seeds: 0}", "sweep.seeds: expected from 1 to 100000 seeds"),

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_reached_is_linked_until_it_is_to_be_copied() {
+    fn reachable_files_are_linked_until_they_are_to_be_copied() {
         let (_room, study, file) = room();
         let named = [file.clone()];
         let is_link = || fs::symlink_metadata(kept(&study, &file)).unwrap().is_symlink();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_changed_is_not_brought() {
+    fn changed_files_are_not_brought() {
         let (_room, study, file) = room();
         fs::write(&file.place, "two").unwrap();
         let refused = bring(&[file], &study, BroughtFiles::All).unwrap_err();

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_axis_and_no_value_is_refused_in_its_place() {
+    fn a_name_that_is_no_axis_and_no_value_is_refused_in_its_place() {
         for (yaml, complaint) in [
             ("schedulr", "compare: `schedulr` is no axis; there are cluster.nodes, scheduler"),
             ("{axis: x}", "compare.axis: `x` is no axis; there are cluster.nodes, scheduler"),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_told() {
+    fn figures_that_cannot_be_drawn_are_refused() {
         for (yaml, said) in [
             ("[1]", "expected fields with their values"),
             ("{seed: [1, 2]}", "seeds have a key of their own"),

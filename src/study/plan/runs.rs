@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_study_is_called_does_not_make_other_runs() {
+    fn the_name_of_a_study_does_not_make_other_runs() {
         let [one, other] = ["name: a", "name: b\ndescription: the same"]
             .map(|name| plan(&format!("{name}\nsweep: {{seeds: 2}}")).unwrap().runs);
         assert_eq!(one, other);
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_must_be_recorded() {
+    fn quantities_that_are_read_must_be_recorded() {
         let error = |record| {
             plan(&format!("metrics: [mean(task.time)]\nsweep: {{seeds: 2}}\n{record}")).unwrap_err()
         };
@@ -708,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn what_selects_nothing_in_any_run_is_a_mistake_in_its_place() {
+    fn a_filter_that_selects_nothing_is_a_mistake_in_its_place() {
         let error = plan(
             "sweep: {cluster.nodes: [3, 4]}\nclasses: {small: maps <= 2, large: true}\n\
              metrics: ['mean(sojourn, class=smal)', 'mean(sojourn, class=large)']\n\

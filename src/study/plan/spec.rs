@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_at_an_axis_would_say_nothing() {
+    fn a_value_put_at_an_axis_has_no_effect() {
         let error = put_over(
             "sweep: {cluster.nodes: [1, 2], scheduler: [fair]}",
             &["cluster.nodes=5", "scheduler.fair.preemption=true", "cluster.racks=2"],
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_axes_is_not_wrong_where_the_axes_are() {
+    fn names_of_axes_are_right_where_the_axes_are() {
         let error = study("sweep: {cluster.nodes: 3}\ncompare: nodes").unwrap_err();
         assert!(error.contains("expected a list of values, or a range"), "{error}");
         assert!(!error.contains("is no axis"), "{error}");
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_inside_of_a_base_that_is_a_file_is_refused() {
+    fn a_value_inside_of_a_base_that_is_a_file_is_refused() {
         let yaml = "base: quickstart\nsweep: {seeds: 2}";
         let error = put_over(yaml, &["base.seed=9", "base.cluster.nodes=5"]).unwrap_err();
         assert!(error.contains("`base` names the scenario `quickstart`"), "{error}");

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_can_be_run_whatever_the_reason_says() {
+    fn a_kept_case_runs_whatever_its_reason_says() {
         let room = TempDir::new().unwrap();
         let store = Store::of(room.path()).unwrap();
         let why = "\u{1b}[31m\u{0}\u{7f}\r\u{85}\u{2028}\u{feff}: # \"}\n%YAML\nname: other";

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_when_nobody_else_works() {
+    fn leftovers_of_a_killed_process_are_removed_when_nobody_else_works() {
         let (room, store) = store(&[(".mumakil-half", "")]);
         drop(store.claim("a", FolderAccess::Together, StoreForm::Folders).unwrap());
         assert_eq!(names(room.path()).unwrap().len(), 2);

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_killed_does_not_look_alive() {
+    fn a_killed_process_does_not_look_alive() {
         let mut life = life();
         let fate = |life: &Life, hold, is_here, secs| life.writer_state(hold, is_here, at(secs));
         life.record_sign(0, at(200));

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_does_not_count() {
+    fn the_distant_past_does_not_count() {
         assert_eq!(pace(&[]), None);
         assert_eq!(pace(&[(60, 0)]), None);
         assert_eq!(pace(&[(30, 10)]), Some(20.0));

@@ -142,7 +142,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_holds_no_lock_any_more_is_gone() {
+    fn a_process_without_its_lock_is_gone() {
         let room = TempDir::new().unwrap();
         let fate = || {
             let signs = signs(room.path(), WallInstant::of_millis(0)).unwrap();

@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_job_is_said() {
+    fn mistakes_of_a_job_are_named() {
         for (text, message) in [
             ("maps\n3\n", "t.csv:1: no column `name`\n  hint: begin with a header"),
             (
@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_read_is_not_written() {
+    fn a_list_that_could_not_be_read_is_not_written() {
         let times = "  - 123456789us\n".repeat(100_000);
         let jobs =
             yaml(&format!("- name: a\n  maps: 100000\n  map_time:\n{times}")).unwrap().into_own();

@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn mistakes_are_named_with_their_lines() {
         let log = |line: &str| {
             format!("Meta VERSION=\"1\" .\nJob JOBID=\"j\" SUBMIT_TIME=\"9\" .\n{line}\n")
         };

@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back_the_same() {
+    fn written_yaml_reads_back_the_same() {
         for text in [OLDER, NEWER, r#"{"jobID":"j","failedMapperFraction":0.043478260869565216}"#] {
             for job in read(text).unwrap() {
                 assert_eq!(read(&written(&job)).unwrap(), [job]);
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_object_is_said() {
+    fn mistakes_of_an_object_are_named() {
         for (text, message) in [
             ("{}", "t:1: the object has no jobID"),
             (

@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_names_the_job() {
+    fn an_impossible_job_is_named() {
         let more = r#"{"jobID": "j", "submitTime": 1, "totalMaps": 1, "mapTasks": [
             {"taskID": "t_m_0", "taskType": "MAP"}, {"taskID": "t_m_1", "taskType": "MAP"}]}"#;
         let none = r#"{"jobID": "j", "totalMaps": 1}"#;

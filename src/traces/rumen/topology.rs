@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_topology_is_said() {
+    fn mistakes_of_a_topology_are_named() {
         for (text, message) in [
             ("", "t:1: no Rumen topology in the file"),
             (

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_job_is_said() {
+    fn mistakes_of_a_job_are_named() {
         for (text, message) in [
             (
                 r#"{"job.id": "j", "job.start.ms": "soon"}"#,

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_said_or_left_out() {
+    fn jobs_that_cannot_run_are_refused_or_left_out() {
         let bad = r#"{"job.id": "x", "job.tasks": [{"container.type": "am", "duration.ms": 1}]}"#;
         let text = format!("{JOBS}\n{bad}");
         let error = read(&text, "").err().unwrap();

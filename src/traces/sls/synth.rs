@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_generator_is_said() {
+    fn mistakes_of_a_generator_are_named() {
         let bad = |from: &str, to: &str| {
             assert!(NEWER.contains(from), "{from}");
             read(&NEWER.replacen(from, to, 1)).unwrap_err()

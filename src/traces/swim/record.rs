@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_said() {
+    fn mistakes_of_a_line_are_named() {
         let bad = |line: &str| read(&format!("job0\t9\t9\t1\t2\t3\n{line}\n")).unwrap_err();
         for (line, message) in [
             ("", "t:2: the line is empty"),

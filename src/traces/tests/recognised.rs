@@ -71,7 +71,7 @@ fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
 }
 
 #[test]
-fn what_was_tried_is_said() {
+fn tried_cases_are_counted() {
     let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
                 (objects with `jobID`) and topology (`name`, `children`), Hadoop's job history \
                 (`Meta VERSION=` or `Avro-Json` at its head), the SLS' jobs \

@@ -146,7 +146,7 @@ mod tests {
     use crate::testing::Writer;
 
     #[test]
-    fn what_is_read_is_what_was_written() {
+    fn rows_read_are_rows_written() {
         const TEXT: &str = "\
 all { a*!?{\"b\":[null,\"x\"]} b:( x y:{ z}) c?[{},{}]:<-[@late]> d:-[{ e}]| j:@late m:-| p=m}
 late (? never after after-that before before-that soon:-)

@@ -140,7 +140,7 @@ fn jobs_that_fit_beside_each_other_do_not_slow_each_other() {
 }
 
 #[test]
-fn what_a_small_job_cannot_use_is_shared_among_the_others() {
+fn slots_a_small_job_cannot_use_are_shared_among_the_others() {
     // The jobs get one fifth, two fifths and two fifths. At 10 the first ends, and each of the
     // others has 4 left.
     let jobs = [job(0, 10, "0.2"), job(0, 8, "1"), job(0, 8, "1")];

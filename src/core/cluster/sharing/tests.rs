@@ -33,7 +33,7 @@ fn two_flows_share_a_disk_and_the_one_that_stays_gets_it_back() {
 }
 
 #[test]
-fn what_a_slow_flow_leaves_goes_to_the_fast_one() {
+fn rate_a_slow_flow_leaves_goes_to_the_fast_one() {
     // Both use the wire of 100; one reads from a disk of 20.
     let mut sharing = sharing(&[100.0, 20.0]);
     let slow = sharing.begin(uses(&[(0, 1.0), (1, 1.0)]));
@@ -78,7 +78,7 @@ fn a_change_travels_as_far_as_it_must_and_no_farther() {
 }
 
 #[test]
-fn who_uses_a_resource_with_another_capacity_hears_of_it_and_others_take_what_is_left() {
+fn users_of_a_resource_hear_of_another_capacity_and_others_take_the_rest() {
     let mut sharing = sharing(&[100.0, 60.0]);
     let slow = sharing.begin(uses(&[(0, 1.0), (1, 1.0)]));
     let fast = sharing.begin(uses(&[(0, 1.0)]));
@@ -93,7 +93,7 @@ fn who_uses_a_resource_with_another_capacity_hears_of_it_and_others_take_what_is
 }
 
 #[test]
-fn what_begins_and_ends_before_all_is_settled_changes_nothing() {
+fn spells_that_end_before_all_is_settled_change_nothing() {
     let mut sharing = sharing(&[80.0]);
     let one = sharing.begin(uses(&[(0, 1.0)]));
     told(&mut sharing);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_a_block_finds_it_on_the_same_disk_and_blocks_are_spread() {
+    fn every_reader_finds_a_block_on_the_same_disk_and_blocks_are_spread() {
         let shared = shared();
         let file = |id| {
             let (split, last_split) = (Bytes::ZERO, Bytes::ZERO);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tasks_take_of_the_memory_is_gone() {
+    fn memory_that_tasks_take_is_gone() {
         let mut cache = after(&[0, 1, 2]);
         cache.set_room(gb(1));
         assert_eq!(held(&cache), [2]);

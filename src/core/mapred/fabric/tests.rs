@@ -330,7 +330,7 @@ fn a_reader_elsewhere_finds_the_block_in_the_memory_of_its_node() {
 }
 
 #[test]
-fn what_tasks_hold_of_the_memory_is_not_for_blocks() {
+fn memory_of_tasks_is_not_for_blocks() {
     // Two blocks fit beside two maps, one block beside the reduce.
     let world = || {
         let world = world_with(1, scanning(160), page_cache(340));
@@ -369,7 +369,7 @@ fn a_suspended_computation_leaves_its_core_to_others_and_goes_on_where_it_was() 
 }
 
 #[test]
-fn who_is_killed_or_loses_its_machine_leaves_its_share() {
+fn a_process_that_is_killed_or_loses_its_machine_leaves_its_share() {
     let world = world(3, reading(240))
         .launch(0, 1, map(0))
         .launch(0, 1, map(1))

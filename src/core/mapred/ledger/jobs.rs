@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_read_of_a_hot_file_is_copied_when_somebody_does() {
+    fn unread_parts_of_a_hot_file_are_copied_when_somebody_reads_them() {
         let mut ledger = ledger();
         submit(&mut ledger, 0, 1);
         submit(&mut ledger, 1, 1);

@@ -112,7 +112,7 @@ fn ends(blocks: u32, megabytes: u64) -> Incident {
 }
 
 #[test]
-fn what_a_dead_node_had_is_copied_into_the_other_rack() {
+fn blocks_of_a_dead_node_are_copied_into_the_other_rack() {
     let mut bench = bench(&[&[0, 3], &[0, 4], &[1, 5], &[0]]);
     bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
     assert!(matches!(bench.plans[..], [(_, ToNameNode::Missed(TrackerId(0), 1))]));
@@ -151,7 +151,7 @@ fn a_lone_block_is_copied_by_one_node() {
 }
 
 #[test]
-fn who_comes_back_in_time_is_not_missed() {
+fn a_node_that_comes_back_in_time_is_not_missed() {
     let mut bench = bench(&[&[0, 3]]);
     bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
     bench.hear(at(60), ToNameNode::On(TrackerId(0)));
@@ -161,7 +161,7 @@ fn who_comes_back_in_time_is_not_missed() {
 }
 
 #[test]
-fn who_is_not_there_yet_is_not_missed() {
+fn a_node_that_is_not_there_yet_is_not_missed() {
     let mut bench = bench(&[&[0, 3]]);
     bench.absent(&[0]);
     bench.hear(at(0), ToNameNode::Off(TrackerId(0)));
@@ -172,7 +172,7 @@ fn who_is_not_there_yet_is_not_missed() {
 }
 
 #[test]
-fn who_is_off_when_it_should_join_is_missed_from_then_on() {
+fn a_node_that_is_off_when_it_should_join_is_missed_from_then_on() {
     let mut bench = bench(&[&[0, 3]]);
     bench.absent(&[0]);
     bench.hear(at(10), ToNameNode::JoinsOff(TrackerId(0)));
@@ -203,7 +203,7 @@ fn when_a_dead_node_comes_back_the_copies_made_for_it_are_removed() {
 }
 
 #[test]
-fn what_is_under_way_for_a_node_that_comes_back_is_not_needed() {
+fn copies_under_way_for_a_node_that_comes_back_are_not_needed() {
     let mut bench = bench(&[&[0, 3]]);
     bench.loses(0);
     bench.hear(at(635), ToNameNode::On(TrackerId(0)));
@@ -251,7 +251,7 @@ fn copies_that_were_lost_again_are_made_again() {
 }
 
 #[test]
-fn what_all_have_lost_at_once_cannot_be_copied() {
+fn blocks_that_all_have_lost_at_once_cannot_be_copied() {
     let mut bench = bench(&[&[0, 3], &[1, 4], &[2, 5], &[5]]);
     for node in 0..6 {
         bench.hear(at(10), ToNameNode::DiskLost(TrackerId(node)));
@@ -338,7 +338,7 @@ fn for_whom_there_is_no_node_is_copied_when_one_comes_or_joins() {
 }
 
 #[test]
-fn who_is_not_there_yet_gets_no_copies() {
+fn a_node_that_is_not_there_yet_gets_no_copies() {
     let mut bench = bench(&[&[0, 3]]);
     bench.absent(&[1, 2, 4]);
     bench.hear(at(9), ToNameNode::DiskLost(TrackerId(3)));

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_beyond_a_bound_is_slower() {
+    fn bytes_beyond_a_bound_move_slower() {
         let swap = SwapSpec { beyond: gb(5), rate: Rate::from_mb_per_s(50) };
         let mut memory = memory(gb(6), Some(swap));
         memory.start(attempt(0), gb(6));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_does_not_move() {
+    fn waiting_attempts_make_no_progress() {
         let mut course = PhaseProgress::new(SimTime::ZERO, secs(10));
         course.go_on(SimTime::ZERO + secs(3), secs(10), 1.0);
         course.settle(SimTime::ZERO + secs(2));

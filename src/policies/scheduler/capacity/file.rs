@@ -636,7 +636,7 @@ queues:
     }
 
     #[test]
-    fn what_is_no_list_of_properties_is_refused() {
+    fn a_file_that_is_no_list_of_properties_is_refused() {
         let first = |text: &str| parse(text).unwrap_err()[0].message.clone();
         assert_eq!(first("<queues/>"), "the outermost element is `queues`");
         let wrong = |inner: &str| first(&format!("<configuration>{inner}</configuration>"));

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_nothing_to_launch_shares_the_queue_up_to_0_21_only() {
+    fn users_with_nothing_to_launch_share_the_queue_up_to_0_21_only() {
         let mut node = queue(100, 10, 2, 0.25);
         node.active.map = 1;
         let limits = [Rules::V20, Rules::V21, Rules::V1].map(|rules| limit(&node, rules));

@@ -41,7 +41,7 @@ fn jobs(launched: &[Launched]) -> Vec<JobId> {
 
 /// Only one job may run at a time. The first one ends before the policy admits the next.
 #[test]
-fn who_is_not_let_in_is_told_so() {
+fn a_job_that_is_not_let_in_has_that_reason() {
     let mut bench = bench("{rules: '1.x', allocations: {max_system_jobs: 1}}", 1, (1, 0));
     let [first, second] = [1, 1].map(|maps| job_of(&mut bench, "a", maps));
     let told = |bench: &PolicyBench<Capacity>| {
@@ -93,7 +93,7 @@ fn in_mumak_jobs_are_read_when_the_poller_chooses_them() {
 /// The cluster may have four initialised jobs: queue `a` three, and each of its users two. It accepts
 /// twice as many.
 #[test]
-fn what_is_beyond_the_limits_of_1x_is_refused() {
+fn jobs_beyond_the_limits_of_1x_are_refused() {
     let queues = "{a: {capacity: 75 %, minimum_user_limit: 50 %, accept_factor: 2, \
                   max_active_tasks_per_user: 9}, b: {capacity: 25 %}}";
     let refuses = |rules: &str, queue: &str, user: &str, maps: u32, earlier: &[&str]| {
@@ -167,7 +167,7 @@ fn a_limit_that_gives_way_is_not_told() {
 /// In 0.20 a tracker's free slots are kept for a task of several slots, and jobs behind it are
 /// refused for this reason.
 #[test]
-fn who_waits_for_a_wide_task_of_another_is_told_so() {
+fn a_job_that_waits_for_a_wide_task_of_another_has_that_reason() {
     let queues = "allocations: {queues: {a: {capacity: 60 %}, b: {capacity: 40 %}}}";
     let options = format!("{{rules: '0.20', map_slot: 1MiB, {queues}}}");
     let mut bench = bench(&options, 1, (2, 0));
@@ -182,7 +182,7 @@ fn who_waits_for_a_wide_task_of_another_is_told_so() {
 }
 
 #[test]
-fn what_a_heartbeat_brings_is_as_the_line_has_it() {
+fn launches_of_a_heartbeat_are_as_the_line_has_them() {
     let heartbeats = |rules: &str| {
         let mut bench = bench(rules, 1, (2, 2));
         bench.submit(4, 4, |spec| spec.input = Some(Input::on_trackers([0; 4])));

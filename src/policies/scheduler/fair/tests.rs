@@ -31,7 +31,7 @@ fn equal_pools_come_by_name_whichever_was_first() {
 }
 
 #[test]
-fn whoever_is_below_its_minimum_comes_first_by_how_far_it_is_below() {
+fn pools_below_their_minimum_come_first_by_how_far_they_are_below() {
     let pools = "allocations: {pools: {a: {min_maps: 10}, b: {min_maps: 20}, z: {weight: 100}}}";
     let mut bench = bench(10, pools);
     let jobs = ["a", "b", "z"].map(|pool| bench.submit_to(pool, 40, 0));
@@ -199,7 +199,7 @@ fn a_tracker_that_has_its_part_of_the_load_gets_no_more_unless_it_may_differ() {
 }
 
 #[test]
-fn what_a_heartbeat_brings_itself_is_load_from_1_1_on() {
+fn launches_of_the_same_heartbeat_are_load_from_1_1_on() {
     for (load, first) in [("reported", 4), ("current", 1)] {
         let mut bench = bench(10, &format!("tracker_load: {load}"));
         // The job demands a quarter of all slots, so the tracker's part is one slot of four.

@@ -627,7 +627,7 @@ mod tests {
     /// Three reduces fetch 600 MB: the first 360 MB in 36 s, the second 180 MB in 18 s, and the
     /// third 60 MB in 6 s.
     #[test]
-    fn what_fetches_more_weighs_more_in_the_time_of_fetching() {
+    fn a_job_that_fetches_more_weighs_more_in_the_time_of_fetching() {
         let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
         let before = |fetched: &TaskBytes| {
             let mut trainer = trainer(SlotKind::Reduce);

@@ -473,7 +473,7 @@ mod tests {
 
     /// Two jobs of 100 slot-seconds share ten slots: after four seconds each has done 5 × 4.
     #[test]
-    fn what_a_job_has_done_is_its_share_over_time() {
+    fn work_of_a_job_is_its_share_over_time() {
         let mut cluster = cluster(10);
         cluster.enter(at(0), JobId(0), size(10, 100.0));
         cluster.enter(at(0), JobId(1), size(10, 100.0));

@@ -183,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_pools_lack_is_the_sum_of_what_each_lacks(
+        fn the_lack_of_pools_is_the_sum_over_them(
             pools in prop::collection::vec(
                 (0u32..9, 0u32..9, prop_oneof![Just(0), 0u32..6], prop_oneof![Just(u32::MAX), 0u32..9]),
                 0..30,

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_gone_is_smallest_no_more() {
+    fn a_job_that_has_gone_is_smallest_no_more() {
         let [few, many] = [4, 9].map(|map| PerSlot { map, reduce: 1 });
         let mut classes = Classes::default();
         classes.enter(JobId(0), few);

@@ -123,7 +123,7 @@ proptest! {
     /// Jobs of one to four maps arrive in two pools and end. Some of them become small jobs and
     /// later cease to be small.
     #[test]
-    fn what_is_counted_is_what_runs_and_whoever_may_have_a_slot_gets_it(
+    fn counts_match_running_tasks_and_a_job_that_may_have_a_slot_gets_it(
         steps in prop::collection::vec((prop::bool::ANY, 1u32..5, 0usize..5), 1..30),
         classification in prop::bool::ANY,
     ) {

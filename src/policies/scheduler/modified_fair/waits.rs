@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_racks_no_longer_than_others_for_nodes_makes_nobody_wait_more() {
+    fn a_short_wait_for_racks_makes_nobody_wait_more() {
         let mut waits = Waits::default();
         waits.note(Some(Locality::Node), secs(4));
         waits.note(Some(Locality::Rack), secs(3));

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn settings_that_do_not_fit_are_refused() {
         for (text, what) in [
             ("ages", "unknown name `ages`; did you mean `age`?"),
             ("victim.ages", "unknown name `victim.ages`; did you mean `victim.age`?"),

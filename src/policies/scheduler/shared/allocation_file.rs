@@ -363,7 +363,7 @@ order: fair
     }
 
     #[test]
-    fn what_is_said_twice_is_said_once_too_often() {
+    fn a_key_given_twice_is_refused() {
         assert_eq!(
             faults("<pool name='a'><weight>1</weight><weight>2</weight></pool>"),
             ["1:34: `weight` is said twice; leave one of them out"]
@@ -428,7 +428,7 @@ order: fair
     }
 
     #[test]
-    fn what_is_no_xml_is_said_where_it_ends_to_be() {
+    fn broken_xml_is_refused_where_it_breaks() {
         let first = |text: &str| parse(text).unwrap_err()[0].to_string();
         assert_eq!(
             first("<allocations>\n<pool name='a'></allocations>"),

@@ -757,7 +757,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_launched_in_the_rack_waits_for_no_node_again_but_what_was_launched_on_it_does() {
+    fn a_job_that_launched_in_the_rack_waits_for_no_node_again() {
         let mut bench = bench();
         bench.submit(4, 0, |spec| spec.input = Some(Input::on_trackers([0, 0, 0, 1])));
         bench.at(0.0).offer(1);
@@ -793,7 +793,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_launch_anywhere_at_once_says_so() {
+    fn a_policy_that_may_launch_anywhere_at_once_says_so() {
         let delay = Delay::new(&DelaySpec::NONE);
         let mut bench = PolicyBench::new(InTurn(delay), 4, PerSlot { map: 2, reduce: 0 });
         bench.submit(1, 0, |spec| spec.input = Some(Input::on_trackers([0])));

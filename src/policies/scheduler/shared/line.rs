@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_granted_is_not_given() {
+    fn granted_slots_are_not_given() {
         let line = line(&[(5, 0), (0, 3), (0, 4)]);
         assert_eq!(givers(&line, 3), [(2, 1)]);
     }

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pool_says_itself_wins() {
+    fn a_pools_own_settings_win() {
         let tree = tree(
             "{pools: {a: {max_jobs: 1, order: fair, max_maps: 7, min_reduces: 2}}, \
              pool_max_jobs: 3, order: fifo}",

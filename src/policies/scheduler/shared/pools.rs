@@ -316,7 +316,7 @@ order: fair
     }
 
     #[test]
-    fn what_pools_do_not_have_is_refused_where_it_stands() {
+    fn options_that_pools_lack_are_refused_in_their_place() {
         for (yaml, complaint) in [
             ("pools: {a: {wieght: 2}}", "unknown field `wieght`"),
             ("pools: {a: {weight: -1}}", "a factor of zero or more"),

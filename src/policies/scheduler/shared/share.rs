@@ -248,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_has_less_for_its_weight_wants_no_more_or_the_other_is_promised_it(
+        fn a_pool_with_less_for_its_weight_wants_no_more_or_the_other_is_promised_it(
             (claims, slots) in any(),
         ) {
             prop_assume!(owed(&claims) <= slots);

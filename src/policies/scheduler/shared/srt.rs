@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_fetched_meanwhile_is_no_wait() {
+    fn fetches_in_the_meantime_are_no_wait() {
         let job = |fetching| Maps { fetching, ..maps(100.0, 10, 2) };
         let rank = |fetching| srt(RunningMaps::Ignored).remaining(&job(fetching));
         assert_eq!(rank(15.0), SrtRank::Wait(5_000_000_000));

@@ -437,7 +437,7 @@ fn cells_that_the_study_leaves_out_are_no_failures() {
 }
 
 #[test]
-fn what_is_one_number_for_all_seeds_has_no_interval() {
+fn one_number_for_all_seeds_has_no_interval() {
     let (_, measured) = judged("makespan[scheduler=fair] < 1min");
     assert!(measured.contains("2 seeds: difference"), "{measured}");
     for text in [
@@ -464,7 +464,7 @@ fn an_axis_is_a_number_where_no_quantity_has_its_name() {
 }
 
 #[test]
-fn what_never_happens_fails_and_says_so() {
+fn an_event_that_never_happens_fails_and_says_so() {
     let runs = Grid(vec![vec![one_run()]]);
     let verdict = plan("until(slots > 100) <= 3s", &Space::default()).judge(&runs, false).unwrap();
     assert_eq!((verdict.state, &*verdict.measured), (VerdictState::Fails, "never"));

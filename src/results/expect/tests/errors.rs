@@ -17,7 +17,7 @@ fn wrong(text: &str) -> String {
 }
 
 #[test]
-fn what_is_no_expression_is_refused_where_it_goes_wrong() {
+fn a_text_that_is_no_expression_is_refused_where_it_goes_wrong() {
     for (text, complaint) in [
         ("", "1: the expression ends too early: expected a number, a quantity or a call"),
         ("1 +", "4: the expression ends too early: expected a number, a quantity or a call"),
@@ -344,7 +344,7 @@ fn nested_curves_do_not_multiply_for_ever() {
 }
 
 #[test]
-fn what_is_compared_must_be_of_one_value() {
+fn compared_cells_must_be_of_one_value() {
     let must =
         "6: `wait` must be of one value of `scheduler`; add `scheduler=…` with one of fair, hfsp";
     assert_eq!(wrong("mean(wait) < 3s"), must);

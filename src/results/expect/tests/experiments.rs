@@ -387,7 +387,7 @@ fn every_effect_can_be_said_and_makes_sense() {
 }
 
 #[test]
-fn what_is_planned_survives_being_printed() {
+fn a_plan_survives_being_printed() {
     for text in EXPERIMENTS.iter().flat_map(|experiment| experiment.shows) {
         let expr = Expr::parse(text).unwrap();
         assert_eq!(Expr::parse(&expr.to_string()), Ok(expr), "{text}");

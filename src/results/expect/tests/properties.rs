@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_printed_parses_to_the_same(text in expressions()) {
+    fn a_printed_expression_parses_to_the_same(text in expressions()) {
         if let Ok(expr) = Expr::parse(&text) {
             let printed = expr.to_string();
             prop_assert_eq!(Expr::parse(&printed), Ok(expr), "{} became {}", text, printed);

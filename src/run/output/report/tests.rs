@@ -191,7 +191,7 @@ fn jobs_are_shown_by_their_arrival_and_pools_by_what_they_lack() {
 }
 
 #[test]
-fn what_was_not_recorded_is_left_out() {
+fn unrecorded_tables_are_left_out() {
     let mut run = Run::new();
     let record = &mut run.scenario.record;
     (record.tasks, record.timeline, record.histograms) = (false, false, false);
@@ -223,7 +223,7 @@ fn a_report_tells_what_slots_were_held_for_if_it_was_recorded() {
 }
 
 #[test]
-fn what_is_too_much_to_draw_one_by_one_is_counted_by_node_and_interval() {
+fn too_many_attempts_are_counted_by_node_and_interval() {
     let mut run = Run::new();
     run.summary.map_slots = 301;
     let html = run.page().html();
@@ -269,7 +269,7 @@ fn a_run_in_which_no_job_ended_has_a_report() {
 }
 
 #[test]
-fn what_befell_machines_is_drawn_over_time() {
+fn faults_of_machines_are_drawn_over_time() {
     let run = Run::new();
     assert!(!run.page().html().contains("Nodes in trouble"));
     let faults = "\

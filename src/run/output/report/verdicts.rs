@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_hold_is_not_claimed() {
+    fn an_expectation_that_fails_is_not_claimed() {
         for (comparison, told) in [
             ("86.8 % within 15.0 points of 68.0 %", "86.8 %, not within 15.0 points of 68.0 %"),
             (

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_read() {
+    fn unwanted_columns_are_not_read() {
         let log = log(&[("a", 5), ("b", 7)]);
         assert_eq!(
             read_log(&log, |name| name == "b").unwrap().into_keys().collect::<Vec<_>>(),
@@ -104,7 +104,7 @@ Tag=commit_delay,0.000,469.935,3100671.000,HISTFAAAAD14nAEyAM3/HISTEwAAAAoAAAAAA
 ";
 
     #[test]
-    fn what_is_no_log_names_its_line() {
+    fn a_file_that_is_no_log_names_its_line() {
         let (line, message) =
             read_log("#[comment]\nTag=a,0.0,1.0,5.0,HISTF???\n", |_| true).unwrap_err();
         assert_eq!(line, 2, "{message}");

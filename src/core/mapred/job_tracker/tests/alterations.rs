@@ -80,7 +80,7 @@ fn a_task_that_is_failed_by_hand_counts_a_failure_though_its_tracker_says_killed
 }
 
 #[test]
-fn what_is_not_there_is_not_ended() {
+fn absent_processes_are_not_ended() {
     let (mut bench, map) = with_map(hadoop());
     let other = TaskId { index: 7, ..map.task };
     let unknown = TaskId { job: JobId(9), ..map.task };

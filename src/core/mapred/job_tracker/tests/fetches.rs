@@ -47,7 +47,7 @@ fn a_reduce_cannot_fetch_from_the_other_side_of_a_cut() {
 }
 
 #[test]
-fn what_lay_on_a_lost_disk_cannot_be_read() {
+fn blocks_on_a_lost_disk_cannot_be_read() {
     let (mut bench, _, reduces) = fetching();
     bench.befall(ToMapOutputs::DiskLost(TrackerId(0)));
     bench.next(2, &[(reduces[1], AttemptState::Running)]);
@@ -141,7 +141,7 @@ fn a_job_keeps_the_hosts_that_its_splits_had_when_it_was_submitted() {
 }
 
 #[test]
-fn what_ended_on_a_lost_disk_before_it_was_reported_cannot_be_read_either() {
+fn outputs_on_a_lost_disk_cannot_be_read_even_before_their_report() {
     let mut bench = bench(Hadoop { slow_start: Fraction::of(1.0), ..hadoop() });
     bench.submit(job(0, 2, 1));
     let maps = launches(&bench.at(1).beat_and_receive(0, &[]));
@@ -238,7 +238,7 @@ fn an_answer_is_about_the_maps_that_the_reply_counts() {
 }
 
 #[test]
-fn who_is_cut_off_twice_is_so_until_the_last_cut_is_over() {
+fn a_node_cut_off_twice_is_so_until_the_last_cut_is_over() {
     let mut bench = bench(hadoop());
     let cut = |from: u64, until: u64, nodes: &[u32]| {
         let [from, until] = [from, until].map(|secs| SimTime::from_micros(secs * 1_000_000));

@@ -152,7 +152,7 @@ fn splits_are_read_when_a_policy_says_so_that_wants_to() {
 }
 
 #[test]
-fn what_a_policy_has_not_ordered_to_be_read_is_read_when_another_takes_over() {
+fn jobs_not_ordered_to_be_read_are_read_when_another_policy_takes_over() {
     let successors: Vec<Box<dyn Scheduler>> = vec![Box::new(Greedy)];
     let options = JobTrackerOptions { successors, ..JobTrackerOptions::default() };
     let mut bench = bench_with(options, Box::new(ReadsLater), hadoop());

@@ -58,7 +58,7 @@ fn of_line(line: HadoopLine) -> Hadoop {
 }
 
 #[test]
-fn what_a_dead_process_had_planned_starts_no_second_chain_of_turns() {
+fn plans_of_a_dead_process_start_no_second_chain_of_turns() {
     let mut bench = bench(hadoop());
     bench.at(10).hear(ToJobTracker::Pause(SimSpan::from_secs(100)));
     bench.at(11).beat(0, &[]);
@@ -257,7 +257,7 @@ impl Scheduler for Patient {
 }
 
 #[test]
-fn what_has_waited_for_a_process_that_stood_still_is_told_the_policy_one_after_another() {
+fn events_during_a_pause_reach_the_policy_one_after_another() {
     let heard = Arc::default();
     let mut bench = bench_under(Box::new(Patient(Arc::clone(&heard))), hadoop());
     bench.hear(ToJobTracker::Pause(SimSpan::from_secs(60)));

@@ -106,7 +106,7 @@ fn the_first_to_wait_for_its_commit_wins() {
 }
 
 #[test]
-fn who_was_launched_first_loses_when_the_other_has_its_leave_to_commit() {
+fn the_first_attempt_loses_when_the_other_may_commit() {
     let (mut bench, slow, again) = race(0);
     let reports = again.map(|map| {
         (map, if map == again[0] { AttemptState::CommitPending } else { AttemptState::Running })

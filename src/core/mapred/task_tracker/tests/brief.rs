@@ -90,7 +90,7 @@ fn how_far_an_attempt_is_only_those_tell_who_are_not_brief() {
 }
 
 #[test]
-fn what_waits_for_its_commit_says_so_with_each_heartbeat() {
+fn an_attempt_that_waits_for_its_commit_says_so_with_each_heartbeat() {
     let mut bench = brief(|_| {});
     let launch = bench.launch(map(0));
     bench.reply(vec![launch]);

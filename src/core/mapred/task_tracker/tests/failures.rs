@@ -97,7 +97,7 @@ fn without_a_timeout_a_hanging_attempt_is_left_alone_until_it_is_killed() {
 }
 
 #[test]
-fn who_takes_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
+fn an_attempt_with_too_much_memory_for_its_slots_fails_as_soon_as_it_has_started() {
     let doom = |mib| {
         let memory_above = Some(Bytes::from_mib(mib));
         let [doom] = all(FailureKind::OutOfMemory, 0.0).try_into().unwrap();

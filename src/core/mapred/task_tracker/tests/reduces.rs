@@ -129,7 +129,7 @@ fn a_tracker_that_asks_what_is_missing_goes_on_with_the_answer() {
 }
 
 #[test]
-fn what_an_answer_ends_calls_for_no_heartbeat_before_all_of_the_answer_is_known() {
+fn attempts_an_answer_ends_call_for_no_heartbeat_before_the_answer_is_known() {
     let manner = HeartbeatManner { asks_outputs: true, ..HeartbeatManner::default() };
     let mut bench = tracker_of(|hadoop| hadoop.out_of_band = true, Vec::new(), manner);
     bench.reduces = 1;
@@ -228,7 +228,7 @@ fn in_mumak_a_reduce_is_let_go_by_a_heartbeat_that_has_reported_it() {
 }
 
 #[test]
-fn what_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
+fn an_attempt_that_gives_up_as_a_heartbeat_is_written_calls_for_no_second_one() {
     let mut bench = tracker(|hadoop| hadoop.out_of_band = true);
     bench.reduces = 1;
     bench.missing = vec![missing(0, false)];

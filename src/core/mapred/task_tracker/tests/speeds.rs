@@ -19,7 +19,7 @@ fn a_slow_node_stretches_what_is_left_from_that_instant_on() {
 }
 
 #[test]
-fn what_starts_on_a_slow_node_is_slow_from_its_start() {
+fn an_attempt_on_a_slow_node_is_slow_from_its_start() {
     let mut bench = tracker(|_| {});
     bench.reduces = 1;
     bench.slow(0.5, 1.0);

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_jobs_read_back() {
         let options = read("{size: 3, reduce_order: srt, reduce_gate: coupling}").unwrap();
         let text = serde_yaml::to_string(&options).unwrap();
         assert_eq!(
