@@ -1,6 +1,6 @@
 //! Readers of traces: files of jobs and hosts that other tools write, and Mumakil's own lists.
 //!
-//! Each format has a folder: the records of its files, the [`Source`] that makes jobs for a
+//! Each format has a folder: the records of its files, the [`Source`](mumakil_scenario::workload::Source) that makes jobs for a
 //! scenario, and the [`Format`], which recognises, reads and writes the files. The traits are in
 //! `mumakil-scenario`, which knows no format; [`sources`] and [`formats`] are put into its registry by
 //! the crate at the top. Bytes become records in [`mumakil_core::trace`].

@@ -44,7 +44,7 @@ pub enum Fact {
     World(WorldFact),
     /// From the JobTracker, about a pool or queue of the policy: its slots of a kind, and its share
     /// of them. Emitted when the standing has changed, and only if the JobTracker
-    /// [tells standings](super::JobTracker::tell_standings).
+    /// [tells standings](super::JobTrackerOptions::tells_standings).
     Pool(Arc<str>, SlotKind, SlotStanding),
 }
 
@@ -84,7 +84,7 @@ pub enum JobFact {
     Altered(Arc<JobAlteration>),
     /// The policy has refused it a slot, once or many times, for one and the same cause, though it
     /// had a task to launch. Emitted when the refusals end, or shortly after. Emitted only if the
-    /// JobTracker keeps refusals ([`keep_refusals`](super::JobTracker::keep_refusals)).
+    /// JobTracker keeps refusals ([`refusals`](super::JobTrackerOptions::refusals)).
     Refused {
         /// The kind of slot.
         kind: SlotKind,

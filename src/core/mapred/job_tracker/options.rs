@@ -13,25 +13,25 @@ pub struct JobTrackerOptions {
     /// trackers draw.
     pub seed: Option<u64>,
     /// The policies that take over one after another: each time the process dies, and at each
-    /// [`ToJobTracker::ChangePolicy`](super::ToJobTracker::ChangePolicy). The last one stays.
+    /// [`ToJobTracker::ChangePolicy`](crate::mapred::ToJobTracker::ChangePolicy). The last one stays.
     pub successors: Vec<Box<dyn Scheduler>>,
     /// The options that policies read again, one at each
-    /// [`ToJobTracker::Reload`](super::ToJobTracker::Reload).
+    /// [`ToJobTracker::Reload`](crate::mapred::ToJobTracker::Reload).
     pub reloads: Vec<PolicyReload>,
     /// Whether it notes why jobs with a task to launch get no slot.
     pub refusals: NotedRefusals,
     /// Whether it adds up the progress of each job's maps, for an injector that
-    /// [asks](super::ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map
+    /// [asks](crate::mapred::ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map
     /// in every heartbeat.
     pub follows_maps: bool,
     /// Whether it emits the slots and shares of the policy's pools as they change. It looks about
     /// once in a heartbeat interval.
     pub tells_standings: bool,
-    /// Whether it sends [`MapOutputs`](super::MapOutputs) each change of the set of outputs that
+    /// Whether it sends [`MapOutputs`](crate::mapred::MapOutputs) each change of the set of outputs that
     /// reduces may fetch.
     pub tells_outputs: bool,
     /// Whether it keeps its answers, because a heartbeat may be
-    /// [sent again](super::HeartbeatManner::resends) or doubled.
+    /// [sent again](crate::mapred::HeartbeatManner::resends) or doubled.
     pub may_hear_twice: bool,
     /// Whether trackers may leave out progress that neither a policy nor the search for slow tasks
     /// reads.
@@ -43,11 +43,11 @@ pub struct JobTrackerOptions {
 pub enum NotedRefusals {
     /// For nobody.
     None,
-    /// For a watcher, who asks with [`Core::waiting`](super::Core::waiting): the events are those of a
+    /// For a watcher, who asks with [`Core::waiting`](crate::mapred::Core::waiting): the events are those of a
     /// run that notes nothing.
     Watched,
     /// For the run's events. They come at the latest when the run is
-    /// [over](super::ToJobTracker::Over).
+    /// [over](crate::mapred::ToJobTracker::Over).
     Emitted,
 }
 
