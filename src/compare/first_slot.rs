@@ -59,7 +59,7 @@ pub struct GivenSlot {
 pub struct PartedSlots {
     /// A row for each run, with its slot. The caption says what differs.
     pub slots: PageTable,
-    /// What went on until the run in which a slot comes later gives it.
+    /// The course of both runs until the later one gives the slot, too.
     pub meanwhile: Vec<String>,
 }
 

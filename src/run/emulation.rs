@@ -320,7 +320,7 @@ impl Prepared {
         let Self { scenario, topology, workload, .. } = self;
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
-        let mut policies = RunPolicies::begin(self, registry, options.around, &effects)?;
+        let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
         // The checker needs events in the order of time; on a scaled clock several threads send
         // them.
         let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
@@ -343,7 +343,6 @@ impl Prepared {
             demands: self.demands(),
         })?;
         let links = cast::links(scenario, topology, &effects);
-        let acting = policies.hand_over();
         let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
         let play = RunPlan {
             cast: recast(cast),

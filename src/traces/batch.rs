@@ -28,7 +28,7 @@ use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob, Trace};
 pub(crate) struct BatchFormat {
     name: &'static str,
     known_by: &'static str,
-    /// What separates columns; `None` for blanks.
+    /// The separator of columns; `None` for blanks.
     separator: Option<char>,
     width: usize,
     /// The columns that are numbers in every line. A number below zero is unknown, as is an empty

@@ -18,10 +18,8 @@ use mumakil_runtime::{self as runtime, Ending, Stopwatch, StopwatchReadings};
 use mumakil_scenario::fault::Effects;
 use mumakil_scenario::{LaterChange, PolicyStep, Registry, Scenario, SchedulerChoice};
 
-/// What is known of the policies of a run while they act in it.
+/// The facts about the policies of a run, which remain here while the policies act in it.
 pub(super) struct RunPolicies {
-    /// Until they are handed over.
-    acting: Option<ActingPolicies>,
     precedence: Precedence,
     /// The policies that replace another one, each with the instant from which it acts.
     later: Vec<(SimTime, LaterPolicy)>,
@@ -45,7 +43,7 @@ impl RunPolicies {
         registry: &Registry,
         around: Option<WrapPolicy>,
         effects: &Effects<'_>,
-    ) -> Result<Self, EmulationError> {
+    ) -> Result<(Self, ActingPolicies), EmulationError> {
         let Prepared { scenario, topology, .. } = prepared;
         let setting = setting(scenario, topology, registry);
         let mut farewells = Vec::new();
@@ -76,19 +74,9 @@ impl RunPolicies {
             .filter(|step| !step.takes_over)
             .filter_map(|step| Some(step.choice.options()?.reload()))
             .collect();
-        Ok(Self {
-            acting: Some(ActingPolicies { first, successors, reloads }),
-            precedence,
-            later,
-            title: scenario.scheduler.title(),
-            thinking,
-            farewells,
-        })
-    }
-
-    /// Gives the policies to the JobTracker.
-    pub(super) fn hand_over(&mut self) -> ActingPolicies {
-        self.acting.take().expect("the policies are handed over once")
+        let title = scenario.scheduler.title();
+        let facts = Self { precedence, later, title, thinking, farewells };
+        Ok((facts, ActingPolicies { first, successors, reloads }))
     }
 
     pub(super) fn precedence(&self) -> Precedence {

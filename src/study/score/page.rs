@@ -1,4 +1,4 @@
-//! What a contest has found: sections for the terminal, and with charts a page.
+//! The findings of a contest: sections for the terminal, and with charts a page.
 
 use crate::score::scores::{PolicyScore, ScenarioScore, geometric};
 use crate::score::suite::SuiteScenario;

@@ -1,11 +1,11 @@
-//! What a run asks of its JobTracker, beside the settings of Hadoop.
+//! The wishes of a run to its JobTracker, beside the settings of Hadoop.
 
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::refusals::Refusals;
 use crate::mapred::scheduler::{PolicyReload, Scheduler};
 use crate::mapred::speculation::Speculation;
 
-/// What a run asks of its JobTracker, beside the settings of Hadoop. The default suits every run; the
+/// The wishes of a run to its JobTracker, beside the settings of Hadoop. The default suits every run; the
 /// other values save work where nothing comes of it.
 pub struct JobTrackerOptions {
     /// Draws how long the process had run when the run began or, with the draws of Mumak, the values

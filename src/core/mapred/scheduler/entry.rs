@@ -139,7 +139,7 @@ impl fmt::Debug for dyn PolicyOptions {
     }
 }
 
-/// What others ask of the options of a policy.
+/// The answers of a policy's options to those who do not know their type.
 #[derive(Clone, Debug)]
 pub struct OptionFacts<'o> {
     /// The policy's name in reports; `None` if it is the name in `scheduler:`.
