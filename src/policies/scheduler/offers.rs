@@ -492,21 +492,34 @@ fn slotless(options: &OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         all.push((vec!["others"], &options.others));
     }
     let weights: Vec<f64> = all.iter().map(|(_, spec)| spec.weight.get()).collect();
-    let owners: BTreeSet<usize> =
-        (0..site.nodes).map(|node| owner_among(&weights, node, site.nodes)).collect();
-    let has_jobs = |path: &[&str]| path[0] == "others" || pools.contains(path[1]);
-    let poor =
-        (0..).zip(all).filter(|(place, (path, _))| !owners.contains(place) && has_jobs(path));
-    let complaints = poor.map(|(_, (path, _))| {
-        let message = format!(
-            "its part of the weights is less than one of the {} nodes, so its jobs get no slot",
-            site.nodes
-        );
-        let hint = "choose a larger weight, or share the nodes by `offers`";
-        Complaint::error(&[&path[..], &["weight"]].concat(), message, hint)
-    });
-    complaints.collect()
+    let mut parts = vec![0; all.len()];
+    (0..site.nodes).for_each(|node| parts[owner_among(&weights, node, site.nodes)] += 1);
+    let mut complaints = Vec::new();
+    for ((path, _), part) in all.into_iter().zip(parts) {
+        let has_jobs = path[0] == "others" || pools.contains(path[1]);
+        let path = [&path[..], &["weight"]].concat();
+        if has_jobs && part == 0 {
+            let message = format!(
+                "its part of the weights is less than one of the {} nodes, so its jobs get no slot",
+                site.nodes
+            );
+            let hint = "choose a larger weight, or share the nodes by `offers`";
+            complaints.push(Complaint::error(&path, message, hint));
+        } else if has_jobs && part < RETRIES && part < site.nodes {
+            let nodes = if part == 1 { "the only node" } else { "all nodes" };
+            let message = format!(
+                "a task that has failed on {nodes} of this framework waits for ever: Hadoop tries a \
+                 task again on a node where it has not failed"
+            );
+            let hint = "choose a larger weight, or share the nodes by `offers`";
+            complaints.push(Complaint::stall(&path, message, hint));
+        }
+    }
+    complaints
 }
+
+/// A task that has failed so often fails its job, unless the scenario chooses another number.
+const RETRIES: u32 = 4;
 
 /// Returns the largest span that divides both.
 fn common_divisor(one: u64, other: u64) -> u64 {

@@ -145,10 +145,23 @@ fn a_framework_whose_part_is_less_than_a_node_is_told() {
     let options = "{frameworks: {a: {weight: 0.1}, b: {}}, sharing: static}";
     let [small] = &told_of(&["a", "b"], options)[..] else { panic!() };
     assert!(small.starts_with("frameworks.a.weight: its part"), "{small}");
-    assert_eq!(told_of(&["b"], options), [""; 0], "it has no jobs");
+    assert!(!told_of(&["b"], options).concat().contains("its part"), "it has no jobs");
     let of_others =
         told_of(&["c"], "{others: {weight: 0.1}, frameworks: {b: {}}, sharing: static}");
     assert!(of_others[0].starts_with("others.weight: its part"), "{}", of_others[0]);
+}
+
+#[test]
+fn a_failed_task_without_another_node_of_its_framework_is_a_foretold_stall() {
+    let told = told_of(&["a", "b"], "{frameworks: {a: {}, b: {weight: 2}}, sharing: static}");
+    let [one, two] = &told[..] else { panic!("{told:?}") };
+    assert!(
+        one.starts_with("frameworks.a.weight: a task that has failed on the only node"),
+        "{one}"
+    );
+    assert!(two.starts_with("frameworks.b.weight: a task that has failed on all nodes"), "{two}");
+    let alone = told_of(&["a"], "{frameworks: {a: {}}, sharing: static}");
+    assert_eq!(alone, [""; 0], "it has all nodes");
 }
 
 #[test]
