@@ -6,48 +6,7 @@
 //!                      ->  tests: its transcripts are typed again, its scenarios are checked
 //! ```
 
-/// A chapter of the guide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Chapter {
-    /// Its name, on the command line, in links and as a file.
-    pub name: &'static str,
-    /// Its text, as Markdown.
-    pub text: &'static str,
-}
-
-impl Chapter {
-    /// Returns the chapter with this name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        CHAPTERS.iter().find(|chapter| chapter.name == name)
-    }
-
-    /// Returns the chapters that contain a word, each with the heading above the word's first
-    /// occurrence.
-    pub fn places(word: &str) -> impl Iterator<Item = (&'static Self, &'static str)> {
-        let word = word.to_lowercase();
-        CHAPTERS.iter().filter_map(move |chapter| {
-            let mut heading = chapter.title();
-            chapter.text.lines().find_map(|line| {
-                if let Some(new) = line.strip_prefix("## ") {
-                    heading = new;
-                }
-                // Whole words only, or their plurals: `map` should not find `mapping`.
-                let is_word = |other: &str| {
-                    let other = other.to_lowercase();
-                    other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
-                };
-                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
-                words.any(is_word).then_some((chapter, heading))
-            })
-        })
-    }
-
-    /// Returns the chapter's heading.
-    pub fn title(&self) -> &'static str {
-        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
-    }
-}
+pub use mumakil_cli::Chapter;
 
 /// Makes a module and an entry of [`CHAPTERS`] from each `src/guide/NAME.md`.
 ///
@@ -67,10 +26,10 @@ macro_rules! chapters {
         )*
 
         /// All chapters that `mumakil help` shows, in the best order to read them.
-        pub const CHAPTERS: &[Chapter] = &[$(Chapter {
-            name: stringify!($name),
-            text: include_str!(concat!("guide/", stringify!($name), ".md")),
-        }),*];
+        pub const CHAPTERS: &[Chapter] = &[$(Chapter::new(
+            stringify!($name),
+            include_str!(concat!("guide/", stringify!($name), ".md")),
+        )),*];
     };
 }
 
@@ -96,27 +55,12 @@ chapters! {
     tour
 }
 
+/// Returns the chapter with this name.
+pub fn chapter(name: &str) -> Option<&'static Chapter> {
+    CHAPTERS.iter().find(|chapter| chapter.name == name)
+}
+
 /// Every key of scenarios and studies. In a terminal, `mumakil show reference` shows them, and with
 /// them the policies that your own program adds.
 #[doc = include_str!("guide/reference.md")]
 pub mod reference {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_is_found_in_the_plural_and_not_inside_of_another() {
-        let found = |word: &str| Chapter::places(word).map(|(of, _)| of.name).collect::<Vec<_>>();
-        assert!(found("peak").contains(&"workloads"), "{:?}", found("peak"));
-        assert!(found("Sojourn").contains(&"results") && found("sojour").is_empty());
-    }
-
-    #[test]
-    fn every_chapter_has_a_title() {
-        for chapter in CHAPTERS {
-            assert!(chapter.text.starts_with("# "), "{}", chapter.name);
-            assert!(Chapter::find(chapter.name) == Some(chapter) && !chapter.title().is_empty());
-        }
-    }
-}

@@ -98,8 +98,7 @@
 //! | [`emulation`] | all of these together: a scenario in, a recording out |
 //! | [`study`] | many scenarios: axes, runs and results; and random scenarios under the checker |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
-//! | [`live`] | a run that users watch in a browser, pause and change |
-//! | [`cli`] | the command line, one file for each subcommand |
+//! | [`cli`] | the command line, one file for each subcommand, and what satellites add to it |
 //!
 //! The cores read no clock, own no thread and do no I/O: a message comes in, messages go out. A
 //! unit test calls the cores directly, and the actors around them are a few lines.
@@ -122,7 +121,12 @@ pub use mumakil_yaml as yaml;
 
 pub mod cli;
 pub mod guide;
-pub mod live;
+
+/// Returns the satellites: crates that add to the program, and that nothing else names. Without the
+/// line of one here, its line in `Cargo.toml` and its folder, all else builds and works.
+pub fn satellites() -> Vec<cli::Satellite> {
+    vec![mumakil_live::satellite()]
+}
 
 /// Returns a registry of the policies, kinds of workload and formats of traces that Mumakil brings.
 pub fn registry() -> scenario::Registry {

@@ -8,17 +8,18 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::{compare, file, interrupt, run, terminal};
-use crate::emulation::{Emulated, Options, Prepared};
-use crate::output::{AsideFolder, ReplacedFiles, RunFolder, check_runs};
-use crate::record::{OnProgress, RunPast};
-use crate::scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario};
-use crate::units::tell::{counted, span};
-use crate::units::{SimSpan, SimTime};
+use mumakil_base::units::tell::{counted, span};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_run::emulation::{Emulated, Options, Prepared};
+use mumakil_run::output::{AsideFolder, ReplacedFiles, RunFolder, check_runs};
+use mumakil_run::record::{OnProgress, RunPast};
+use mumakil_scenario::{ClockSpec, LaterChange, LoadedScenario, Registry, Scenario};
 
 /// The names of the two runs' folders, and of the page that compares them.
 const RUN: &str = "run";
@@ -65,7 +66,8 @@ pub(super) struct BranchArguments {
 }
 
 impl BranchArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let load = |sets: &[String]| {
             let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
             source::load(&self.scenario, overrides, registry)
@@ -193,11 +195,11 @@ fn branched(scenario: &Scenario, mut set: Scenario, at: SimSpan) -> Result<Scena
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::parse;
+    use mumakil_scenario::parse;
 
     fn branch(sets: &[&str]) -> Result<Scenario, String> {
         let yaml = "workload: {jobs: [{name: a, maps: 1, map_time: 1s}]}\nscheduler: fair";
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let load = |sets: &[String]| parse("test.yaml", yaml, sets, &registry).unwrap().scenario;
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         branched(&load(&[]), load(&sets), SimSpan::from_secs(60)).map_err(|failure| match failure {

@@ -4,15 +4,15 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Program;
 use super::failure::Failure;
 use super::hunt::{Cases, close};
 use super::lines::TerminalLines;
 use super::terminal;
-use crate::chaos::{HuntCatch, HuntTally, Subject, without_programs};
-use crate::nearest::nearest;
-use crate::output::write_file;
-use crate::scenario::Registry;
-use crate::units::tell::{count, counted};
+use mumakil_base::nearest::nearest;
+use mumakil_base::units::tell::{count, counted};
+use mumakil_run::output::write_file;
+use mumakil_study::chaos::{HuntCatch, HuntTally, Subject, without_programs};
 
 /// The longest real time spent on making a failing scenario smaller.
 // Chosen: each try takes up to a second, and most scenarios are small after some dozens of tries.
@@ -56,7 +56,8 @@ pub(super) struct ChaosArguments {
 }
 
 impl ChaosArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         // Random options must not start a program, even with `--policy external`.
         let known = without_programs(registry);
         if let Some(name) = &self.policy

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::source;
 use super::terminal;
-use crate::mapred::SlotKind;
-use crate::scenario::{LoadedScenario, Registry};
-use crate::study::Plan;
-use crate::units::tell::{counted, significant};
+use mumakil_base::units::tell::{counted, significant};
+use mumakil_core::mapred::SlotKind;
+use mumakil_scenario::{LoadedScenario, Registry};
+use mumakil_study::Plan;
 
 /// Check scenarios and studies without running them
 ///
@@ -63,7 +64,8 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
 }
 
 impl CheckArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let mut wrong = 0;
         for path in &self.scenarios {
             match check(path, &self.sets, registry) {

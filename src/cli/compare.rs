@@ -16,17 +16,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::side::ComparedSide;
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::packed::Folders;
 use super::table::lines_of;
 use super::{file, terminal};
-use crate::files::{RESOLVED, STUDY, SUMMARY};
-use crate::output::results::RunResults;
-use crate::scenario::Registry;
-use crate::tables::{AttemptRow, ReadError, TableRow};
-use crate::units::tell::listed;
+use mumakil_base::files::{RESOLVED, STUDY, SUMMARY};
+use mumakil_base::units::tell::listed;
+use mumakil_results::tables::{AttemptRow, ReadError, TableRow};
+use mumakil_run::output::results::RunResults;
+use mumakil_scenario::Registry;
 
 /// Compare runs, or studies, with each other
 ///
@@ -67,7 +68,8 @@ enum FolderKind {
 }
 
 impl CompareArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         // Refuse an existing page now, before the results are read: that may take long.
         if let Some(out) = self.out.as_ref().filter(|out| !self.force && out.exists()) {
             return Err(file::exists(out));

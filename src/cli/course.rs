@@ -9,10 +9,10 @@
 //! Lessons use what all users have: scenarios, studies, `expect`, and the score of a policy. The
 //! tests type their commands again, as they do with the guide's.
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::terminal;
-use crate::scenario::Registry;
 
 mod check;
 
@@ -164,7 +164,8 @@ impl Lesson {
 }
 
 impl CourseArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         match (self.command, self.lesson) {
             (Some(CourseCommand::Check(arguments)), _) => arguments.run(registry),
             (Some(CourseCommand::Teacher(arguments)), _) => arguments.run(),
@@ -197,7 +198,7 @@ fn list() -> TerminalLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::EXERCISES;
+    use mumakil_scenario::EXERCISES;
 
     #[test]
     fn every_lesson_has_a_numbered_title_a_teachers_part_and_an_exercise() {

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::runtime::Transport;
+use mumakil_runtime::Transport;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct DriveOption {

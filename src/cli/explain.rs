@@ -8,17 +8,20 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::Program;
 use super::compare;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
 use super::terminal;
-use crate::explain::{self, ExplainedJob, JobToExplain, PartSum, RunToExplain, SlotHolders};
-use crate::nearest::nearest;
-use crate::output::results::RunResults;
-use crate::tables::JobEnd;
-use crate::units::tell::{self, counted, span};
+use mumakil_base::nearest::nearest;
+use mumakil_base::units::tell::{self, counted, span};
+use mumakil_results::explain::{
+    self, ExplainedJob, JobToExplain, PartSum, RunToExplain, SlotHolders,
+};
+use mumakil_results::tables::JobEnd;
+use mumakil_run::output::results::RunResults;
 
 /// The number of most delayed jobs shown; the help says "the ten".
 const WORST: usize = 10;
@@ -61,7 +64,7 @@ pub(super) struct ExplainArguments {
 }
 
 impl ExplainArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, _: &Program) -> Result<(), Failure> {
         let typed: Vec<PathBuf> = std::iter::once(self.folder).chain(self.other).collect();
         let folders = Folders::of(&typed)?;
         if let Some(job) = &self.job {

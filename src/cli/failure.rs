@@ -7,25 +7,24 @@ use std::process::ExitCode;
 
 use super::lines::TerminalLines;
 use super::terminal;
-use crate::emulation::EmulationError;
-use crate::live::server::ServerError;
-use crate::output::OutputError;
-use crate::record::RecordError;
-use crate::scenario::ScenarioError;
-use crate::trace::TraceError;
-use crate::yaml::Finding;
+use mumakil_core::trace::TraceError;
+use mumakil_run::emulation::EmulationError;
+use mumakil_run::output::OutputError;
+use mumakil_run::record::RecordError;
+use mumakil_scenario::ScenarioError;
+use mumakil_yaml::Finding;
 
 /// The exit code of a failed run or a failed expectation.
 // `cli` and `mumakil help exits` list the codes; scripts rely on them.
 const RUN: u8 = 1;
 /// The exit code of invalid input or an invalid command line.
-pub(super) const INPUT: u8 = 2;
+pub const INPUT: u8 = 2;
 /// The exit code if the system fails an operation, or if Mumakil has a bug.
 const ENVIRONMENT: u8 = 3;
 
 /// A reason why a command failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub enum Failure {
     /// The run failed.
     Run(anyhow::Error),
     /// The scenario or the command line is invalid.
@@ -48,22 +47,22 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Returns the failure of a run.
-    pub(super) fn run(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+    pub fn run(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Run(anyhow::Error::msg(message))
     }
 
     /// Returns the failure of invalid input.
-    pub(super) fn input(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+    pub fn input(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Input(anyhow::Error::msg(message))
     }
 
     /// Returns the failure of the machine.
-    pub(super) fn environment(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
+    pub fn environment(message: impl Display + fmt::Debug + Send + Sync + 'static) -> Self {
         Self::Environment(anyhow::Error::msg(message))
     }
 
     /// Prints the failure, once, and returns its exit code.
-    pub(super) fn report(self) -> ExitCode {
+    pub fn report(self) -> ExitCode {
         let code = match &self {
             Self::Run(_) => RUN,
             Self::Input(_) | Self::Findings(_) | Self::Told => INPUT,
@@ -74,7 +73,7 @@ impl Failure {
     }
 
     /// Returns the failure as a single line.
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         match self {
             Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
                 format!("{error:#}")
@@ -88,7 +87,7 @@ impl Failure {
     }
 
     /// Prints the failure.
-    pub(super) fn print(&self) {
+    pub fn print(&self) {
         match self {
             Self::Run(error) | Self::Input(error) | Self::Environment(error) => {
                 let causes = error.chain().skip(1).map(|cause| format!("\n  caused by: {cause}"));
@@ -127,12 +126,6 @@ impl From<ScenarioError> for Failure {
             ScenarioError::Invalid { findings } => Self::Findings(findings),
             error => Self::Input(error.into()),
         }
-    }
-}
-
-impl From<ServerError> for Failure {
-    fn from(error: ServerError) -> Self {
-        Self::Environment(error.into())
     }
 }
 

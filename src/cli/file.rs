@@ -6,8 +6,8 @@ use std::path::Path;
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::RunBar;
-use crate::disk::File;
-use crate::output::{AsideFile, OutputError, ReplacedFiles};
+use mumakil_base::disk::File;
+use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
 /// Writes a file; `fill` writes its content. An existing file is replaced only with `force`.
 pub(super) fn write(

@@ -4,15 +4,13 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-
-use clap::FromArgMatches;
 use tempfile::TempDir;
 
+use super::Program;
 use super::failure::Failure;
-use super::{Arguments, command};
-use crate::disk::testing::Failing;
-use crate::files::{REPORT, RESOLVED, STUDY, SUMMARY};
-use crate::output::HIDDEN;
+use mumakil_base::disk::testing::Failing;
+use mumakil_base::files::{REPORT, RESOLVED, STUDY, SUMMARY};
+use mumakil_run::output::HIDDEN;
 
 const SCENARIO: &str = "
 name: small
@@ -43,14 +41,13 @@ fn room() -> TempDir {
 
 /// Executes a command line; a word that begins with `@` is a path in the folder.
 fn call(room: &Path, words: &str) -> Result<(), Failure> {
-    let registry = crate::registry();
+    let program = Program::new(crate::testing::registry(), Vec::new(), Vec::new());
     let word = |word: &str| match word.strip_prefix('@') {
         Some(name) => room.join(name).into_os_string(),
         None => OsString::from(word),
     };
     let words = ["mumakil"].into_iter().chain(words.split_whitespace()).map(word);
-    let matches = command(&registry).try_get_matches_from(words).unwrap();
-    Arguments::from_arg_matches(&matches).unwrap().command.run(&registry)
+    program.run(&program.definition().get_matches_from(words))
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use super::failure::Failure;
 use super::lines::BOLD;
-use super::{show, terminal};
-use crate::guide::{CHAPTERS, Chapter};
-use crate::nearest::nearest;
-use crate::scenario::Registry;
+use super::{Chapter, Program, show, terminal};
+use mumakil_base::nearest::nearest;
 
 /// Read the guide, or the help of a command
 #[derive(Debug, clap::Args)]
@@ -23,14 +21,11 @@ pub(super) struct HelpArguments {
 }
 
 impl HelpArguments {
-    pub(super) fn run(
-        mut self,
-        mut command: clap::Command,
-        registry: &Registry,
-    ) -> Result<(), Failure> {
+    pub(super) fn run(mut self, program: &Program) -> Result<(), Failure> {
+        let mut command = program.definition();
         command.build();
         // A chapter takes precedence over a command of the same name.
-        if let Some(chapter) = self.topic.first().and_then(|name| Chapter::find(name)) {
+        if let Some(chapter) = self.topic.first().and_then(|name| program.chapter(name)) {
             return match self.topic.get(1) {
                 None => Ok(terminal::print_file(chapter.text)?),
                 Some(more) => Err(too_much(chapter, more)),
@@ -39,10 +34,10 @@ impl HelpArguments {
         for (depth, name) in self.topic.iter().enumerate() {
             match command.find_subcommand(name).cloned() {
                 Some(found) => command = found,
-                None => match near(&command, name, depth) {
+                None => match near(program, &command, name, depth) {
                     // A single unknown word may be a key, a quantity or another name for `show`.
                     None if self.topic.len() == 1 => {
-                        return show::ShowArguments::of(self.topic.remove(0)).run(registry);
+                        return show::ShowArguments::of(self.topic.remove(0)).run(program);
                     }
                     near => return Err(unknown(name, near)),
                 },
@@ -62,10 +57,15 @@ fn too_much(chapter: &Chapter, more: &str) -> Failure {
 
 /// Returns the command that a mistyped name probably means. The first name (depth 0) may also mean
 /// a chapter.
-fn near<'c>(command: &'c clap::Command, name: &str, depth: usize) -> Option<&'c str> {
+fn near<'c>(
+    program: &Program,
+    command: &'c clap::Command,
+    name: &str,
+    depth: usize,
+) -> Option<&'c str> {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     // After a command, as in `help trace convert`, only another command can stand.
-    let chapters = CHAPTERS.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
+    let chapters = program.chapters.iter().map(|chapter| chapter.name).filter(|_| depth == 0);
     nearest(name, commands.chain(chapters))
 }
 
@@ -79,26 +79,11 @@ fn unknown(name: &str, near: Option<&str>) -> Failure {
 }
 
 /// Returns the list of the guide's chapters, for the end of the list of commands.
-pub(super) fn topics() -> String {
+pub(super) fn topics(chapters: &[Chapter]) -> String {
     let mut text = format!("{BOLD}Topics of the guide (`mumakil help TOPIC`):{BOLD:#}\n");
-    let width = CHAPTERS.iter().map(|chapter| chapter.name.len()).max().unwrap_or_default();
-    for chapter in CHAPTERS {
+    let width = chapters.iter().map(|chapter| chapter.name.len()).max().unwrap_or_default();
+    for chapter in chapters {
         let _ = writeln!(text, "  {:width$}  {}", chapter.name, chapter.title());
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn no_topic_is_called_like_a_command() {
-        let command = super::super::Arguments::command();
-        for chapter in CHAPTERS {
-            assert!(command.find_subcommand(chapter.name).is_none(), "{}", chapter.name);
-        }
-    }
 }

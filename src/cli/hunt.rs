@@ -9,8 +9,8 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::StudyBar;
 use super::{interrupt, terminal};
-use crate::chaos::{Hunt, HuntCatch, HuntTally, Subject, hunt};
-use crate::scenario::Registry;
+use mumakil_scenario::Registry;
+use mumakil_study::chaos::{Hunt, HuntCatch, HuntTally, Subject, hunt};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Cases {

@@ -15,17 +15,17 @@ use std::io;
 
 use super::progress::RunBar;
 use super::terminal;
-use crate::external::end_all;
-use crate::output::{HIDDEN, last_put, remove_unfinished};
+use mumakil_policies::external::end_all;
+use mumakil_run::output::{HIDDEN, last_put, remove_unfinished};
 
 /// From now on, handles the signals that end the process. The message on stderr ends with `after`,
 /// which says what happened to the results.
-pub(super) fn guard(bar: &RunBar, after: &'static str) {
+pub fn guard(bar: &RunBar, after: &'static str) {
     guard_with(bar, after, || {});
 }
 
 /// Handles signals like [`guard`], for commands that write the results of a run at their end.
-pub(super) fn guard_results(bar: &RunBar) {
+pub fn guard_results(bar: &RunBar) {
     watch_with(bar, told_of_results, || {});
 }
 
@@ -40,7 +40,7 @@ fn told_of_results() -> String {
 }
 
 /// Handles signals like [`guard`], but first calls `last` when a signal comes.
-pub(super) fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
+pub fn guard_with(bar: &RunBar, after: &'static str, last: impl Fn() + Send + 'static) {
     watch_with(bar, move || after.to_owned(), last);
 }
 
@@ -136,7 +136,7 @@ fn is_ignored(signal: i32, status: &str) -> bool {
 
 /// Makes a write beyond the largest size of a file (`ulimit -f`) fail with an error, as on a full
 /// disk. By default a signal ends the process without a message.
-pub(super) fn outlive_limits() {
+pub fn outlive_limits() {
     #[cfg(unix)]
     {
         use signal_hook::{consts::SIGXFSZ, flag};
@@ -155,10 +155,13 @@ mod tests {
         // Other tests of this process may have put a folder before, so begin with one.
         let room = tempfile::TempDir::new().unwrap();
         let target = room.path().join("whole");
-        crate::output::AsideFolder::create(&target, crate::output::ReplacedFiles::Nothing)
-            .unwrap()
-            .put()
-            .unwrap();
+        mumakil_run::output::AsideFolder::create(
+            &target,
+            mumakil_run::output::ReplacedFiles::Nothing,
+        )
+        .unwrap()
+        .put()
+        .unwrap();
         let told = told_of_results();
         assert!(told.ends_with("are whole") && !told.contains("no results"), "{told}");
     }

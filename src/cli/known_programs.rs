@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
-use crate::output::{AsideFile, OutputError, ReplacedFiles};
-use crate::trace::hex;
+use mumakil_core::trace::hex;
+use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
 /// How many programs are remembered.
 // Chosen: more than a person writes; without a limit, the file of a test machine would grow forever.

@@ -16,48 +16,48 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 /// The style of the few words in a block that a reader should see first.
-pub(super) const BOLD: Style = Style::new().bold();
+pub const BOLD: Style = Style::new().bold();
 
 /// Lines with colours; `terminal` removes the colours where they cannot be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TerminalLines {
+pub struct TerminalLines {
     /// Only texts that [`plain`] returned, our styles, and line ends.
     text: String,
 }
 
 impl TerminalLines {
     /// Returns one line.
-    pub(super) fn of(line: impl AsRef<str>) -> Self {
+    pub fn of(line: impl AsRef<str>) -> Self {
         let mut lines = Self::default();
         lines.line(line);
         lines
     }
 
     /// Adds a line.
-    pub(super) fn line(&mut self, line: impl AsRef<str>) {
+    pub fn line(&mut self, line: impl AsRef<str>) {
         self.part(Style::new(), line);
         self.end();
     }
 
     /// Adds a line whose beginning is bold.
-    pub(super) fn bold(&mut self, head: impl AsRef<str>, rest: impl AsRef<str>) {
+    pub fn bold(&mut self, head: impl AsRef<str>, rest: impl AsRef<str>) {
         self.part(BOLD, head);
         self.line(rest);
     }
 
     /// Adds text in a style to the current line.
-    pub(super) fn part(&mut self, style: Style, part: impl AsRef<str>) {
+    pub fn part(&mut self, style: Style, part: impl AsRef<str>) {
         let _ = write!(self.text, "{style}{}{style:#}", plain(part.as_ref()));
     }
 
     /// Ends the current line.
-    pub(super) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.text.push('\n');
     }
 
     /// Adds a message of one or more lines. Indents all lines but the first, so that no line looks
     /// like another message.
-    pub(super) fn message(&mut self, text: &str) {
+    pub fn message(&mut self, text: &str) {
         for (number, line) in text.split('\n').enumerate() {
             let margin =
                 // Lines that are indented already, such as hints, keep their margin.
@@ -69,24 +69,24 @@ impl TerminalLines {
 
     /// Returns the lines, each with at most about `most` characters: the middle of a longer line is
     /// left out. Colours stay.
-    pub(super) fn shortened(&self, most: usize) -> Self {
+    pub fn shortened(&self, most: usize) -> Self {
         let lines = self.text.split_inclusive('\n').map(|line| shortened(line, most));
         Self { text: lines.collect() }
     }
 
     /// Returns whether there are no lines.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
     /// Returns the lines with colours.
-    pub(super) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// Returns the lines without colours.
     #[cfg(test)]
-    pub(super) fn bare(&self) -> String {
+    pub fn bare(&self) -> String {
         anstream::adapter::strip_str(&self.text).to_string()
     }
 }
@@ -112,7 +112,7 @@ impl std::iter::Sum for TerminalLines {
 }
 
 /// Returns a line without its middle, if it has more than `most` characters.
-pub(super) fn shortened(line: &str, most: usize) -> Cow<'_, str> {
+pub fn shortened(line: &str, most: usize) -> Cow<'_, str> {
     // Colours count here, too: a line that is short with them is short.
     if line.chars().nth(most).is_none() {
         return line.into();
@@ -143,12 +143,12 @@ pub(super) fn shortened(line: &str, most: usize) -> Cow<'_, str> {
 
 /// Returns a text with its control characters as escapes: `\u{1b}`, `
 /// `.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+pub fn plain(text: &str) -> Cow<'_, str> {
     shown(text, controls_terminal)
 }
 
 /// Returns a file's text with escapes for control characters, except line ends and tabs.
-pub(super) fn plain_file(text: &str) -> Cow<'_, str> {
+pub fn plain_file(text: &str) -> Cow<'_, str> {
     shown(text, |c| controls_terminal(c) && !['\n', '\t'].contains(&c))
 }
 

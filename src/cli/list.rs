@@ -3,14 +3,15 @@
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::terminal;
-use crate::expect;
-use crate::scenario::{Registry, STARTERS};
-use crate::scheduler::{FACTS, FUNCTIONS, RankFunction, VICTIM};
-use crate::study::SUITES;
-use crate::tables;
+use mumakil_policies::scheduler::{FACTS, FUNCTIONS, RankFunction, VICTIM};
+use mumakil_results::expect;
+use mumakil_results::tables;
+use mumakil_scenario::{Registry, STARTERS};
+use mumakil_study::SUITES;
 
 /// List scenarios, policies, quantities or tables
 #[derive(Debug, clap::Args)]
@@ -47,7 +48,8 @@ enum Listing {
 }
 
 impl ListArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         Ok(terminal::print(&match self.what {
             None => listings(),
             Some(Listing::Scenarios) => {

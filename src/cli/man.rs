@@ -1,5 +1,6 @@
 //! `mumakil man`: the manual pages, in roff.
 
+use super::Program;
 use super::failure::Failure;
 use super::terminal;
 
@@ -15,7 +16,8 @@ pub(super) struct ManArguments {
 }
 
 impl ManArguments {
-    pub(super) fn run(self, mut command: clap::Command) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let mut command = program.definition();
         // Build first: this gives subcommands their common options and their full names.
         command.build();
         for name in self.command {

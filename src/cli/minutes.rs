@@ -8,10 +8,10 @@ use std::time::Duration;
 use chrono::{Local, Timelike};
 
 use super::progress::share;
-use crate::record::RunProgress;
-use crate::study::{rate, remaining_s};
-use crate::units::SimSpan;
-use crate::units::tell::{self, count, counted};
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::{self, count, counted};
+use mumakil_run::record::RunProgress;
+use mumakil_study::{rate, remaining_s};
 
 /// The time between two lines.
 pub(super) const MINUTE: Duration = Duration::from_secs(60);
@@ -101,7 +101,7 @@ pub(super) fn clock() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::SimTime;
+    use mumakil_base::units::SimTime;
 
     #[test]
     fn a_line_says_how_far_the_runs_are_and_how_long_they_take() {

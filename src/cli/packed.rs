@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::interrupt;
 use super::progress::RunBar;
-use crate::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPlace};
+use mumakil_run::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPlace};
 
 /// Folders of runs. The unpacked ones exist until this value is dropped.
 pub(super) struct Folders {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::StudyBar;
@@ -9,15 +10,15 @@ use super::study::sabotage::{self, SabotageTally};
 use super::study::{AtWork, PaceOptions, StudySession};
 use super::table::{lines_of_table, markdown};
 use super::{terminal, verdicts};
-use crate::files::REPORT;
-use crate::nearest::nearest;
-use crate::page::{Judgement, PageCell, PageColumn};
-use crate::scenario::Registry;
-use crate::study::papers::{
+use mumakil_base::files::REPORT;
+use mumakil_base::nearest::nearest;
+use mumakil_draw::page::{Judgement, PageCell, PageColumn};
+use mumakil_scenario::Registry;
+use mumakil_study::papers::{
     self, ExperimentFile, FileOutcome, LIST, ListedExperiment, RepeatedExperiment, VerdictRow,
     VerdictTally,
 };
-use crate::study::{BroughtFiles, Study, conclude};
+use mumakil_study::{BroughtFiles, Study, conclude};
 
 /// Repeat the papers' experiments and say whether their effects show
 ///
@@ -66,8 +67,14 @@ pub(super) struct PapersArguments {
     pace: PaceOptions,
 }
 
+/// Returns the ids of all experiments.
+pub(super) fn ids() -> Vec<&'static str> {
+    LIST.iter().map(|listed| listed.id).collect()
+}
+
 impl PapersArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let files = papers::files(self.scenarios.as_deref()).map_err(|error| {
             let folder = self.scenarios.as_deref().unwrap_or(Path::new("")).display().to_string();
             Failure::Input(anyhow::Error::new(error).context(format!("cannot read {folder}")))

@@ -9,8 +9,8 @@
 
 use std::path::Path;
 
+use super::Program;
 use super::failure::Failure;
-use crate::scenario::Registry;
 
 mod contest;
 pub(super) mod contestant;
@@ -37,7 +37,8 @@ enum PolicyCommand {
 }
 
 impl PolicyArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         match self.command {
             PolicyCommand::New(arguments) => arguments.run(),
             PolicyCommand::Rehearse(arguments) => arguments.run(registry),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use self::errors::{ErrorBands, ErrorSizes, PARTS, error, error_of, judged, logged_rows};
+use super::Program;
 use super::failure::Failure;
 use super::open::OpenOption;
 use super::progress::RunBar;
@@ -23,18 +24,18 @@ use super::source::{self, Overrides};
 use super::table::lines_of;
 use super::trace::ClusterFiles;
 use super::{compare, file, interrupt, run, terminal};
-use crate::compare::{JobPair, JobPairs};
-use crate::emulation::{Options, Prepared};
-use crate::output::results::RunResults;
-use crate::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
-use crate::scenario::{Draft, Registry};
-use crate::statistics::mean;
-use crate::tables::{JobRow, RunJobs};
-use crate::trace::Strictness;
-use crate::traces::rumen::{LogReading, LoggedCluster};
-use crate::units::tell::{counted, span};
-use crate::units::{Fraction, SimSpan};
-use crate::yaml::Path as Address;
+use mumakil_base::statistics::mean;
+use mumakil_base::units::tell::{counted, span};
+use mumakil_base::units::{Fraction, SimSpan};
+use mumakil_compare::{JobPair, JobPairs};
+use mumakil_core::trace::Strictness;
+use mumakil_results::tables::{JobRow, RunJobs};
+use mumakil_run::emulation::{Options, Prepared};
+use mumakil_run::output::results::RunResults;
+use mumakil_run::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
+use mumakil_scenario::{Draft, Registry};
+use mumakil_traces::rumen::{LogReading, LoggedCluster};
+use mumakil_yaml::Path as Address;
 
 /// The files and folders of a prediction.
 const CLUSTER: &str = "cluster.yaml";
@@ -129,7 +130,8 @@ struct PredictedRun {
 }
 
 impl PredictArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
         let reading = LogReading::read(&self.log, self.split.get(), strictness)?;
         let name = self.log.file_name().unwrap_or_default().to_string_lossy();

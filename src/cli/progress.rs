@@ -13,10 +13,10 @@ use super::lines::plain;
 use super::minutes::{self, MINUTE, Minutes, RunCounts};
 use super::terminal;
 use super::ticker::Ticker;
-use crate::record::{OnProgress, RunProgress};
-use crate::scenario::Scenario;
-use crate::study::StudyPace;
-use crate::units::{SimSpan, tell};
+use mumakil_base::units::{SimSpan, tell};
+use mumakil_run::record::{OnProgress, RunProgress};
+use mumakil_scenario::Scenario;
+use mumakil_study::StudyPace;
 
 /// The steps of a run's bar.
 // Chosen: finer than the sixteen columns of the bar, so that the estimated time changes smoothly.
@@ -27,13 +27,13 @@ const WIDTH: usize = 16;
 
 /// A bar that appears when a run takes a while; without a terminal it prints nothing.
 #[derive(Debug, Clone)]
-pub(super) struct RunBar {
+pub struct RunBar {
     bar: ProgressBar,
 }
 
 impl RunBar {
     /// Returns a bar that is not shown yet.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         // `ProgressBar` draws on stderr, and only if that is a terminal.
         let bar = ProgressBar::new(STEPS);
         let style = ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}{{left}}"))
@@ -43,7 +43,7 @@ impl RunBar {
     }
 
     /// Returns the function to which a run with `jobs` jobs reports its progress.
-    pub(super) fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
+    pub fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
         let (bar, until) = (self.bar.clone(), scenario.until);
         let (is_watched, mut lines) = (terminal::is_watched(), Minutes::default());
         Box::new(move |progress| {
@@ -58,7 +58,7 @@ impl RunBar {
     }
 
     /// Removes the bar for good.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
@@ -72,17 +72,17 @@ fn told_left(state: &ProgressState, to: &mut dyn fmt::Write) {
 
 /// Counts the jobs of a trace as they are read; without a terminal it prints nothing.
 #[derive(Debug)]
-pub(super) struct JobCount(ProgressBar);
+pub struct JobCount(ProgressBar);
 
 impl JobCount {
     /// Returns a count that begins at zero.
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         let style = ProgressStyle::with_template("{human_pos} jobs read");
         Self(ProgressBar::no_length().with_style(style.expect("the template is right")))
     }
 
     /// Counts a job.
-    pub(super) fn tick(&self) {
+    pub fn tick(&self) {
         self.0.inc(1);
     }
 }
@@ -95,7 +95,7 @@ impl Drop for JobCount {
 
 /// A bar for the runs of a study, with the names of the runs in progress.
 #[derive(Debug)]
-pub(super) struct StudyBar {
+pub struct StudyBar {
     bar: RunBar,
     in_flight: Mutex<IndexMap<usize, String>>,
     failed: Arc<AtomicU64>,
@@ -105,7 +105,7 @@ pub(super) struct StudyBar {
 
 impl StudyBar {
     /// Returns a bar that counts runs, or another `thing`; a quiet bar prints nothing.
-    pub(super) fn new(thing: &'static str, quiet: bool) -> Self {
+    pub fn new(thing: &'static str, quiet: bool) -> Self {
         let bar = ProgressBar::new(0);
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -121,33 +121,33 @@ impl StudyBar {
     }
 
     /// Returns the bar.
-    pub(super) fn bar(&self) -> &RunBar {
+    pub fn bar(&self) -> &RunBar {
         &self.bar
     }
 
     /// Adds runs to the total.
-    pub(super) fn more(&self, runs: usize) {
+    pub fn more(&self, runs: usize) {
         self.bar.bar.inc_length(runs as u64);
     }
 
     /// Counts a run that is done and was not announced with [`StudyBar::begin`].
-    pub(super) fn tick(&self) {
+    pub fn tick(&self) {
         self.bar.bar.inc(1);
     }
 
     /// Hides the bar while `print` prints.
-    pub(super) fn beside<R>(&self, print: impl FnOnce() -> R) -> R {
+    pub fn beside<R>(&self, print: impl FnOnce() -> R) -> R {
         self.bar.bar.suspend(print)
     }
 
     /// Shows the name of a run that has begun.
-    pub(super) fn begin(&self, run: usize, name: String) {
+    pub fn begin(&self, run: usize, name: String) {
         self.in_flight.lock().insert(run, name);
         self.show();
     }
 
     /// Counts a run that has ended, and removes its name.
-    pub(super) fn end(&self, run: usize) {
+    pub fn end(&self, run: usize) {
         // `shift_remove` keeps the order of the other names, so that they do not jump.
         self.in_flight.lock().shift_remove(&run);
         self.bar.bar.inc(1);
@@ -155,7 +155,7 @@ impl StudyBar {
     }
 
     /// Counts a run that has failed, and removes its name.
-    pub(super) fn fail(&self, run: usize) {
+    pub fn fail(&self, run: usize) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.end(run);
     }
@@ -166,7 +166,7 @@ impl StudyBar {
     }
 
     /// Removes the bar for good.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         self.bar.clear();
     }
 }
@@ -191,7 +191,7 @@ fn show(bar: &ProgressBar, words: &str) {
 }
 
 /// Returns the share of a run that is done: of its jobs, or of its time if that is more.
-pub(super) fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
+pub fn share(progress: &RunProgress, jobs: u64, until: Option<SimSpan>) -> f64 {
     let of_jobs = f64::from(progress.ended) / (jobs as f64).max(1.0);
     // A run with `until` may end before its jobs do, so the larger share counts.
     let of_time = until.map_or(0.0, |until| progress.now.as_secs_f64() / until.as_secs_f64());
@@ -213,7 +213,7 @@ fn message(progress: &RunProgress, jobs: u64, real: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::SimTime;
+    use mumakil_base::units::SimTime;
 
     fn progress(ended: u32, secs: u64) -> RunProgress {
         let now = SimTime::from_micros(secs * 1_000_000);

@@ -6,10 +6,11 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::{file, terminal};
-use crate::tables::{self, CellKind};
+use mumakil_results::tables::{self, CellKind};
 
 /// The module, without the types of the tables' columns.
 const MODULE: &str = include_str!("py/mumakil.py");
@@ -34,7 +35,7 @@ pub(super) struct PyArguments {
 }
 
 impl PyArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, _: &Program) -> Result<(), Failure> {
         if self.out.as_os_str() == "-" {
             return Ok(terminal::print_file(&module())?);
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::interrupt;
@@ -13,17 +14,17 @@ use super::source::{self, Overrides};
 use super::story::RunStory;
 use super::study::{PaceOptions, StudyRunArguments};
 use super::{terminal, verdicts};
-use crate::emulation::{Emulated, KeptRun, Options, Prepared};
-use crate::explain::ExplainedJob;
-use crate::files::{REPORT, SUMMARY};
-use crate::mapred::StopReason;
-use crate::output::perfetto::{self, Perfetto};
-use crate::output::results::RunResults;
-use crate::output::{AsideFile, RunFolder};
-use crate::runtime::Transport;
-use crate::scenario::{ClockSpec, LoadedScenario, Registry};
-use crate::units::SimSpan;
-use crate::units::tell::{counted, span};
+use mumakil_base::files::{REPORT, SUMMARY};
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::{counted, span};
+use mumakil_core::mapred::StopReason;
+use mumakil_results::explain::ExplainedJob;
+use mumakil_run::emulation::{Emulated, KeptRun, Options, Prepared};
+use mumakil_run::output::perfetto::{self, Perfetto};
+use mumakil_run::output::results::RunResults;
+use mumakil_run::output::{AsideFile, RunFolder};
+use mumakil_runtime::Transport;
+use mumakil_scenario::{ClockSpec, LoadedScenario, Registry};
 
 /// Run a scenario and write its results into a folder
 ///
@@ -45,7 +46,7 @@ Exit codes:
      could continue, an invariant was broken
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub(super) struct RunArguments {
+pub struct RunArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
@@ -89,9 +90,11 @@ fn schedulers(sets: &[String]) -> Option<(usize, String)> {
 }
 
 impl RunArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    /// Runs the scenario.
+    pub fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         match schedulers(&self.overrides.sets) {
-            Some((place, axis)) => self.into_study(place, axis)?.run(registry),
+            Some((place, axis)) => self.into_study(place, axis)?.run(program),
             None => self.run_one(registry),
         }
     }
@@ -194,7 +197,7 @@ impl RunArguments {
 }
 
 /// Prints the lines about a run with results, and then `more` lines about other files.
-pub(super) fn tell(
+pub fn tell(
     prepared: &Prepared,
     KeptRun { emulated, digest, verdicts, real, .. }: &KeptRun,
     target: &std::path::Path,
@@ -238,12 +241,12 @@ fn check_explained(folder: &std::path::Path) -> Result<(), Failure> {
 }
 
 /// Returns a span as real time.
-pub(super) fn real(limit: SimSpan) -> Duration {
+pub fn real(limit: SimSpan) -> Duration {
     Duration::from_micros(limit.as_micros())
 }
 
 /// Returns an error if the run failed; its results are written already.
-pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
+pub fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Failure> {
     if let Some(verifier) = &emulated.verifier
         && !verifier.violations().is_empty()
     {
@@ -281,7 +284,7 @@ pub(super) fn verdict(prepared: &Prepared, emulated: &Emulated) -> Result<(), Fa
 
 /// Returns an error if a run with a folder failed, or if it lacks the isolated times that it should
 /// have.
-pub(super) fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
+pub fn verdict_of_kept(prepared: &Prepared, kept: &KeptRun) -> Result<(), Failure> {
     verdict(prepared, &kept.emulated)?;
     kept.lacks_alone().map_or(Ok(()), |why| {
         Err(Failure::run(format!("not all jobs have a time alone and a slowdown: {why}")))

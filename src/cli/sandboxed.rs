@@ -9,8 +9,8 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit}
 
 use super::failure;
 use super::terminal;
-use crate::external::sandbox;
-use crate::units::Bytes;
+use mumakil_base::units::Bytes;
+use mumakil_policies::external::sandbox;
 
 /// Starts another program or becomes it, if this one was started as a launcher; returns `None` if it
 /// was not.

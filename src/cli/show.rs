@@ -8,13 +8,13 @@ use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
 use super::terminal;
-use crate::expect::{self, capital};
-use crate::external::protocol;
-use crate::guide::Chapter;
-use crate::nearest::nearest;
-use crate::scenario::{self, Reference, Registry, STARTERS, Starter};
-use crate::study;
-use crate::tables::{self, CellKind, ColumnInfo, TableInfo};
+use super::{Chapter, Program};
+use mumakil_base::nearest::nearest;
+use mumakil_policies::external::protocol;
+use mumakil_results::expect::{self, capital};
+use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
+use mumakil_scenario::{self as scenario, Reference, Registry, STARTERS, Starter};
+use mumakil_study as study;
 
 /// The most suggestions for a name. There may be many: `w1` is an option of a dozen policies.
 const FEW: usize = 3;
@@ -97,9 +97,10 @@ impl ShowArguments {
         Self { first: name, second: None }
     }
 
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         // The schema of studies includes the keys of scenarios.
-        let names = AllNames { registry, keys: Reference::of(&study::schema(registry)) };
+        let names = AllNames { program, registry, keys: Reference::of(&study::schema(registry)) };
         let printed = match (&*self.first, &self.second) {
             // `show schema` is short for the schema of scenarios.
             ("schema", None) => names.one("scenario", &[Schema]),
@@ -116,6 +117,7 @@ impl ShowArguments {
 
 /// All names that can be shown.
 struct AllNames<'a> {
+    program: &'a Program,
     registry: &'a Registry,
     keys: Reference,
 }
@@ -180,7 +182,7 @@ impl AllNames<'_> {
             let place = |(chapter, heading): (&Chapter, _)| {
                 format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
             };
-            Chapter::places(name).take(FEW).map(place).collect::<Vec<_>>().join("\n   = ")
+            self.program.places(name).take(FEW).map(place).collect::<Vec<_>>().join("\n   = ")
         };
         let hint = match like.split_last() {
             Some((last, [])) => format!("did you mean {last}?"),
@@ -284,9 +286,11 @@ mod tests {
 
     /// Returns the printed text, or the error message.
     fn shown(name: &str, kinds: &[NameKind]) -> String {
-        let registry = crate::registry();
-        let names =
-            AllNames { registry: &registry, keys: Reference::of(&study::schema(&registry)) };
+        let chapter = Chapter::new("results", "# Results\nThe work of Carl.");
+        let program = Program::new(crate::testing::registry(), vec![chapter], Vec::new());
+        let registry = &program.registry;
+        let keys = Reference::of(&study::schema(registry));
+        let names = AllNames { program: &program, registry, keys };
         match names.one(name, kinds) {
             Ok(PrintedText::Text(text)) => text,
             Ok(PrintedText::Table(lines)) => lines.bare(),
@@ -306,7 +310,7 @@ mod tests {
 
     #[test]
     fn everything_that_is_listed_can_be_shown() {
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let starters = STARTERS.iter().map(|starter| (Scenario, starter.name));
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));

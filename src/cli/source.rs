@@ -3,32 +3,32 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::emulation::Prepared;
-use crate::expect::{Expr, KnownWords, Space};
-use crate::nearest::nearest;
-use crate::scenario::{
+use mumakil_base::nearest::nearest;
+use mumakil_base::shell::quoted_path;
+use mumakil_results::expect::{Expr, KnownWords, Space};
+use mumakil_run::emulation::Prepared;
+use mumakil_scenario::{
     ClockSpec, Draft, LoadedScenario, Registry, STARTERS, Scenario, ScenarioError, Starter,
     unusable,
 };
-use crate::shell::quoted_path;
-use crate::yaml::Path as Address;
+use mumakil_yaml::Path as Address;
 
 /// Settings of the command line that override those of the scenario.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(super) struct Overrides {
+pub struct Overrides {
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "NUMBER")]
-    pub(super) seed: Option<u64>,
+    pub seed: Option<u64>,
     /// Set a value of the scenario, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(super) sets: Vec<String>,
+    pub sets: Vec<String>,
     /// The clock, for commands that have `--clock`.
     #[arg(skip)]
-    pub(super) clock: Option<ClockSpec>,
+    pub clock: Option<ClockSpec>,
 }
 
 /// Loads a scenario, and returns its text with it, for [`prepare`].
-pub(super) fn load(
+pub fn load(
     scenario: &Path,
     overrides: Overrides,
     registry: &Registry,
@@ -49,7 +49,7 @@ pub(super) fn load(
 
 /// Reads the files of a scenario, and checks that its expectations select jobs and nodes that there
 /// are. `draft` is its text.
-pub(super) fn prepare(
+pub fn prepare(
     draft: &Draft,
     scenario: Scenario,
     registry: &Registry,
@@ -70,7 +70,7 @@ pub(super) fn prepare(
 }
 
 /// Opens a study, with the settings of `--set` applied.
-pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
+pub fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
     let draft = open(study, "study")?.with(sets);
     // A file with a `base` is meant as a study even if its `sweep` is missing: let the study's
     // reader report that.
@@ -85,7 +85,7 @@ pub(super) fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure
 }
 
 /// Opens a file or a bundled scenario; a file takes precedence.
-pub(super) fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
+pub fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
     let name = path.to_str().filter(|_| !path.is_file()).unwrap_or_default();
     if let Some(starter) = Starter::find(name) {
         return Ok(Draft::of(starter.name, starter.text)?);
@@ -140,7 +140,7 @@ fn hint_of_files(path: &Path) -> Option<String> {
 
 impl Overrides {
     /// Applies the command line's settings to a draft.
-    pub(super) fn put_over(&self, draft: &mut Draft) {
+    pub fn put_over(&self, draft: &mut Draft) {
         self.sets.iter().for_each(|set| draft.set(&format!("--set {set}"), set));
         if let Some(seed) = self.seed {
             // Apply `--seed` after `--set`: the option takes precedence over `--set seed=…`.
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn every_starter_is_named_after_its_file_and_opens_with_its_question() {
         for starter in STARTERS.iter().filter(|starter| !starter.is_study()) {
-            let registry = crate::registry();
+            let registry = crate::testing::registry();
             let (_, loaded) = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
             assert_eq!(loaded.scenario.name.as_str(), starter.name);
             assert!(starter.question().ends_with('?'), "{}", starter.question());
@@ -176,7 +176,8 @@ mod tests {
         assert!(study.ends_with("run it with `mumakil run quickstart`"), "{study}");
         assert!(open_study("quickstart".as_ref(), &["sweep.seeds=2".to_owned()]).is_ok());
         let starter = STARTERS.iter().find(|starter| starter.is_study()).unwrap().name;
-        let one = load(starter.as_ref(), Overrides::default(), &crate::registry()).unwrap_err();
+        let one =
+            load(starter.as_ref(), Overrides::default(), &crate::testing::registry()).unwrap_err();
         assert!(words(one).ends_with(&format!("run it with `mumakil study {starter}`")));
     }
 
@@ -187,7 +188,8 @@ mod tests {
             seed: Some(7),
             clock: Some(ClockSpec::Virtual),
         };
-        let (_, loaded) = load("quickstart".as_ref(), overrides, &crate::registry()).unwrap();
+        let (_, loaded) =
+            load("quickstart".as_ref(), overrides, &crate::testing::registry()).unwrap();
         assert_eq!((loaded.scenario.seed, loaded.scenario.clock), (7, ClockSpec::Virtual));
     }
 }

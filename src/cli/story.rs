@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::lines::TerminalLines;
 use super::table::{Align, table};
-use crate::mapred::ExternalWork;
-use crate::record::{AttemptFate, FaultSummary, GroupSummary, Summary};
-use crate::units::tell::{self, Detail, counted, percent, span};
+use mumakil_base::units::tell::{self, Detail, counted, percent, span};
+use mumakil_core::mapred::ExternalWork;
+use mumakil_run::record::{AttemptFate, FaultSummary, GroupSummary, Summary};
 
 /// The most pools or users that are told.
 // Chosen: as many as have colours of their own in charts.
@@ -207,8 +207,8 @@ fn named(name: &str, value: Option<String>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::PerSlot;
-    use crate::record::{
+    use mumakil_core::mapred::PerSlot;
+    use mumakil_run::record::{
         LoadSummary, LoadVerdict, LocalityShares, RunFacts, VerdictReason, WasteSummary,
     };
 

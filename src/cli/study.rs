@@ -29,6 +29,7 @@ use rustc_hash::FxHashSet;
 pub(super) use self::at_work::AtWork;
 use self::at_work::SignsOfLife;
 pub(super) use self::on::{ElsewhereArguments, ElsewhereStudy};
+use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::lines::TerminalLines;
@@ -37,20 +38,20 @@ use super::progress::StudyBar;
 use super::run::real;
 use super::source;
 use super::{terminal, verdicts};
-use crate::MODEL;
-use crate::files::{REPORT, SUMMARY};
-use crate::mapred::PolicyFailed;
-use crate::mapred::PolicyProgram;
-use crate::output::OutputError;
-use crate::runtime::Transport;
-use crate::scenario::{Registry, Warning};
-use crate::study::{
+use mumakil_base::files::{REPORT, SUMMARY};
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::counted;
+use mumakil_core::mapred::PolicyFailed;
+use mumakil_core::mapred::PolicyProgram;
+use mumakil_run::MODEL;
+use mumakil_run::output::OutputError;
+use mumakil_runtime::Transport;
+use mumakil_scenario::{Registry, Warning};
+use mumakil_study::{
     BroughtFiles, Concluded, End, FolderAccess, FolderClaim, NextRun, Plan, PlanError, RunEffort,
     RunWarnings, Shard, SharedRuns, Store, StoreForm, Study, StudyManifest, WorkStep, conclude,
     failed, is_late, keep, read_manifest, write_manifest,
 };
-use crate::units::SimSpan;
-use crate::units::tell::counted;
 
 /// Run a scenario many times, with other values and other seeds
 ///
@@ -194,13 +195,14 @@ impl PaceOptions {
 }
 
 impl StudyArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         match self.command {
             Some(StudyCommand::Plan(arguments)) => arguments.run(registry),
             Some(StudyCommand::Merge(arguments)) => arguments.run(),
             Some(StudyCommand::Status(arguments)) => arguments.run(),
             Some(StudyCommand::Cancel(arguments)) => arguments.run(),
-            None => self.run.run(registry),
+            None => self.run.run(program),
         }
     }
 }
@@ -218,7 +220,8 @@ impl StudyRunArguments {
         Self { study: Some(study), out, pace, sets, quiet, open, ..Self::default() }
     }
 
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let (path, out) = folder::find(self.study.expect("clap requires STUDY"), self.out)?;
         let registry = &folder::registry(&path, registry);
         let study = Study::of(source::open_study(&path, &self.sets)?)?;
@@ -752,7 +755,7 @@ impl From<PlanError> for Failure {
 
 /// Returns a duration in words.
 fn lasted(real: Duration) -> String {
-    crate::units::tell::span(real.as_secs_f64())
+    mumakil_base::units::tell::span(real.as_secs_f64())
 }
 
 impl std::fmt::Display for outcome::StudyOutcome {

@@ -4,8 +4,8 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::lines::{TerminalLines, plain};
 use super::terminal;
-use crate::page::{Headline, PageBlock, PageCell, PageTable, Section};
-use crate::units::tell::count;
+use mumakil_base::units::tell::count;
+use mumakil_draw::page::{Headline, PageBlock, PageCell, PageTable, Section};
 
 /// The side to which a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

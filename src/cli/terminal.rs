@@ -15,8 +15,8 @@ use clap::error::ErrorKind;
 
 use super::known_programs;
 use super::lines::{TerminalLines, plain, plain_file, shortened};
-use crate::mapred::PolicyProgram;
-use crate::scenario::Warning;
+use mumakil_core::mapred::PolicyProgram;
+use mumakil_scenario::Warning;
 
 /// How many characters of a line of a message are shown.
 // Chosen: a value that somebody typed is seen whole, and a few such lines fit a terminal.
@@ -26,18 +26,18 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prints a result. A closed pipe is no error: its reader has seen enough.
-pub(super) fn print(lines: &TerminalLines) -> io::Result<()> {
+pub fn print(lines: &TerminalLines) -> io::Result<()> {
     write(lines.as_str())
 }
 
 /// Prints help that clap has formatted from our own texts.
-pub(super) fn print_help(help: &clap::builder::StyledStr) -> io::Result<()> {
+pub fn print_help(help: &clap::builder::StyledStr) -> io::Result<()> {
     write(&format!("{}\n", help.ansi()))
 }
 
 /// Prints a file, such as a trace or a table for other programs. Prints it exactly, except on a
 /// terminal, where control characters are escaped.
-pub(super) fn print_file(text: &str) -> io::Result<()> {
+pub fn print_file(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let shown = if stdout.is_terminal() { plain_file(text) } else { text.into() };
     seen_enough(stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()))
@@ -50,9 +50,7 @@ fn write(text: &str) -> io::Result<()> {
 
 /// Prints a file as [`print_file`] does, while `write` writes it: off a terminal, no part of it need be
 /// in memory.
-pub(super) fn print_written(
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+pub fn print_written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let stdout = io::stdout();
     if stdout.is_terminal() {
         let mut text = Vec::new();
@@ -71,29 +69,29 @@ fn seen_enough(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Returns the line that names the folder of results, and the file to start with.
-pub(super) fn results_line(folder: &Path, start: &str) -> TerminalLines {
+pub fn results_line(folder: &Path, start: &str) -> TerminalLines {
     TerminalLines::of(format!("wrote {} (start with {start})", folder.display()))
 }
 
 /// Returns the width of the terminal behind stdout, in columns; `None` if it is no terminal.
-pub(super) fn width() -> Option<u16> {
+pub fn width() -> Option<u16> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0)
 }
 
 /// Prints an error message; its further lines are indented.
-pub(super) fn error(message: &str) {
+pub fn error(message: &str) {
     let mut lines = TerminalLines::default();
     lines.message(message);
     error_of(lines);
 }
 
 /// Prints an error message that has its own lines and colours.
-pub(super) fn error_of(lines: TerminalLines) {
+pub fn error_of(lines: TerminalLines) {
     say(ERROR, "error", lines);
 }
 
 /// Prints a warning.
-pub(super) fn warn(message: &dyn Display) {
+pub fn warn(message: &dyn Display) {
     let mut lines = TerminalLines::default();
     lines.message(&message.to_string());
     say(WARNING, "warning", lines);
@@ -101,7 +99,7 @@ pub(super) fn warn(message: &dyn Display) {
 
 /// Prints the warnings about a scenario; with `quiet` only those that a user must not miss. Of a
 /// program it warns once.
-pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
+pub fn warn_all(warnings: &[Warning], quiet: bool) {
     let shown = warnings.iter().filter(|warning| match warning {
         Warning::Program(program) => !known_programs::remember(&program.located),
         _ => !quiet,
@@ -110,25 +108,25 @@ pub(super) fn warn_all(warnings: &[Warning], quiet: bool) {
 }
 
 /// Warns of a program that is about to start, if the user was not warned of it.
-pub(super) fn warn_of(program: &PolicyProgram) {
+pub fn warn_of(program: &PolicyProgram) {
     warn_all(&[Warning::Program(program.clone())], true);
 }
 
 /// Prints a line to stderr: from an external policy, or about the progress.
-pub(super) fn pass_on(line: &str) {
+pub fn pass_on(line: &str) {
     // If stderr is closed, the error cannot be reported anywhere.
     let _ = anstream::stderr().write_all(TerminalLines::of(line).as_str().as_bytes());
 }
 
 /// Returns whether stderr is a terminal, on which a user may watch the command.
-pub(super) fn is_watched() -> bool {
+pub fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
 /// Prints an error about the command line, or the help that it asks for. clap quotes arguments
 /// unchanged; if they are long or have control characters, `of` makes the error again, from arguments
 /// that are shortened and escaped.
-pub(super) fn print_usage(
+pub fn print_usage(
     error: clap::Error,
     arguments: Vec<OsString>,
     of: impl FnOnce(Vec<OsString>) -> Option<clap::Error>,

@@ -14,15 +14,16 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::Program;
 use super::failure::Failure;
 use super::progress::JobCount;
 use super::{file, terminal};
-use crate::trace::{Records, Strictness, TraceError};
-use crate::traces::list::{MappedColumn, read_mapped_table};
-use crate::units::Bytes;
-use crate::units::tell::counted;
-use crate::workload::Formats;
-use crate::workload::format::{Format, SeeJob, Trace};
+use mumakil_base::units::Bytes;
+use mumakil_base::units::tell::counted;
+use mumakil_core::trace::{Records, Strictness, TraceError};
+use mumakil_scenario::workload::Formats;
+use mumakil_scenario::workload::format::{Format, SeeJob, Trace};
+use mumakil_traces::list::{MappedColumn, read_mapped_table};
 
 mod cluster;
 mod convert;
@@ -50,7 +51,8 @@ enum TraceCommand {
 }
 
 impl TraceArguments {
-    pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let formats = program.registry.formats();
         match self.command {
             TraceCommand::Inspect(arguments) => arguments.run(formats),
             TraceCommand::Cluster(arguments) => arguments.run(),

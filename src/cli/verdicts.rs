@@ -2,11 +2,11 @@
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use crate::expect::{Expectation, ExpectationVerdict, Figure, VerdictState};
-use crate::units::tell::counted;
+use mumakil_base::units::tell::counted;
+use mumakil_results::expect::{Expectation, ExpectationVerdict, Figure, VerdictState};
 
 /// Returns the lines about all expectations.
-pub(super) fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> TerminalLines {
+pub fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> TerminalLines {
     expected.iter().zip(found).map(|(expected, found)| line(expected, found)).sum()
 }
 
@@ -49,7 +49,7 @@ fn beside(figure: &Figure) -> String {
 }
 
 /// Returns the word for a verdict's state, for readers.
-pub(super) fn word(state: VerdictState) -> &'static str {
+pub fn word(state: VerdictState) -> &'static str {
     match state {
         VerdictState::Holds => "holds",
         VerdictState::Fails => "FAILS",
@@ -59,12 +59,12 @@ pub(super) fn word(state: VerdictState) -> &'static str {
 }
 
 /// Returns a failure if expectations have failed.
-pub(super) fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
+pub fn judge(found: &[ExpectationVerdict]) -> Result<(), Failure> {
     fail_if_any(found.iter().filter(|found| found.state == VerdictState::Fails).count())
 }
 
 /// Returns the failure for this number of failed expectations; none for zero.
-pub(super) fn fail_if_any(failed: usize) -> Result<(), Failure> {
+pub fn fail_if_any(failed: usize) -> Result<(), Failure> {
     match failed {
         0 => Ok(()),
         1 => Err(Failure::run("1 expectation does not hold")),
@@ -75,7 +75,7 @@ pub(super) fn fail_if_any(failed: usize) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expect::{GapClass, KnownGap, PublishedNumber, Unit};
+    use mumakil_results::expect::{GapClass, KnownGap, PublishedNumber, Unit};
 
     #[test]
     fn a_known_gap_says_of_which_class_it_is_and_why() {

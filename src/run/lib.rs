@@ -15,6 +15,7 @@ mod model;
 pub mod output;
 pub mod record;
 #[cfg(test)]
+#[path = "../../tests/it/registry.rs"]
 mod testing;
 pub mod verify;
 

@@ -29,6 +29,7 @@ mod plan;
 mod run;
 mod score;
 #[cfg(test)]
+#[path = "../../tests/it/registry.rs"]
 mod testing;
 mod watch;
 

@@ -1,8 +1,7 @@
-//! Properties that the readers of traces, of handwritten files, of results (`folders`) and of
-//! requests (`session`) must have for any bytes. The fuzz targets and `tests/it` check them.
+//! Properties that the readers of traces, of handwritten files, and of results (`folders`) must
+//! have for any bytes. The fuzz targets and `tests/it` check them.
 
 pub(crate) mod folders;
-pub(crate) mod session;
 
 use std::fmt::Debug;
 use std::fs;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mumakil::emulation::{Options, emulate};
-use mumakil::guide::{CHAPTERS, Chapter};
+use mumakil::guide::CHAPTERS;
 use mumakil::scenario::{self, Draft, Reference};
 use mumakil::study::{self, Contest, Plan, Study, Suite};
 
@@ -156,7 +156,7 @@ fn the_policy_of_the_guide_runs() {
     let (program, test) = program.split_at(program.find("#[cfg(test)]").unwrap());
     for block in [program.trim_end(), test.trim_end()] {
         let block = format!("\n{block}\n```\n");
-        assert!(Chapter::find("extending").unwrap().text.contains(&block), "{block}");
+        assert!(mumakil::guide::chapter("extending").unwrap().text.contains(&block), "{block}");
     }
 
     let mut registry = mumakil::registry();
@@ -171,7 +171,7 @@ fn the_policy_of_the_guide_runs() {
 #[test]
 fn the_format_of_the_guide_is_the_one_that_is_tested() {
     let program = fs::read_to_string(root().join("tests/it/own_format.rs")).unwrap();
-    let text = Chapter::find("extending").unwrap().text;
+    let text = mumakil::guide::chapter("extending").unwrap().text;
     let pieces = text.split("```rust,ignore\n").skip(1);
     let pieces: Vec<&str> = pieces.map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(3 < pieces.len(), "{pieces:?}");
@@ -186,7 +186,7 @@ fn the_format_of_the_guide_is_the_one_that_is_tested() {
 
 #[test]
 fn the_table_of_experiments_has_all_of_them() {
-    let text = Chapter::find("experiments").unwrap().text;
+    let text = mumakil::guide::chapter("experiments").unwrap().text;
     let table = text.split("<!-- papers: made by make papers -->").nth(1).unwrap();
     let table = table.split("<!-- papers: end -->").next().unwrap();
     let ids = table.lines().skip(3).filter_map(|line| line.split('|').nth(1)).map(str::trim);
@@ -199,7 +199,7 @@ fn every_chapter_is_in_the_guide_and_in_the_readme() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     for name in names(&root().join("src/guide")) {
         let Some(name) = name.strip_suffix(".md") else { continue };
-        assert!(name == "reference" || Chapter::find(name).is_some(), "{name}");
+        assert!(name == "reference" || mumakil::guide::chapter(name).is_some(), "{name}");
         assert!(readme.contains(&format!("(src/guide/{name}.md)")), "{name}");
     }
 }
@@ -235,7 +235,7 @@ fn links_lead_to_files() {
 #[test]
 fn the_guide_names_files_that_exist() {
     let sources = files(&root().join("src"));
-    let tour = Chapter::find("tour").unwrap().text;
+    let tour = mumakil::guide::chapter("tour").unwrap().text;
     for name in tour.split('`').skip(1).step_by(2).filter(|name| name.starts_with("src/")) {
         let found = sources.iter().any(|file| name.strip_prefix("src/") == Some(file));
         assert!(found || root().join(name).is_dir(), "{name}");

@@ -37,7 +37,6 @@ mod invalid;
 mod job_settings;
 mod later;
 mod layers;
-mod live;
 mod liveness;
 mod model;
 mod modified_fair;
@@ -81,6 +80,10 @@ mod transcripts;
 mod two_stories;
 mod unlike_nodes;
 mod workloads;
+
+// The tests of satellites stand in their folders.
+#[path = "../../satellites/live/tests/mod.rs"]
+mod live;
 
 /// Returns the folder of the repository.
 fn root() -> &'static Path {

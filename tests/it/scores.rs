@@ -411,7 +411,7 @@ fn the_search_of_the_guide_finds_a_formula() {
         return;
     }
     let room = room();
-    let chapter = mumakil::guide::Chapter::find("scores").unwrap().text;
+    let chapter = mumakil::guide::chapter("scores").unwrap().text;
     let search = chapter.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(search.lines().count() < 60 && search.contains("\"small\""));
     room.write("search.py", &search.replace("\"small\"", "\"tiny.yaml\""));

@@ -68,6 +68,11 @@ fn sources(folder: &str) -> Vec<Source> {
         .collect()
 }
 
+/// Returns the sources of all crates.
+fn all_sources() -> Vec<Source> {
+    sources("src").into_iter().chain(sources("satellites")).collect()
+}
+
 /// Returns the modules in the order of the map in `lib.rs`.
 fn modules() -> Vec<String> {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
@@ -77,7 +82,7 @@ fn modules() -> Vec<String> {
 
 #[test]
 fn every_source_says_why_it_exists() {
-    for source in sources("src") {
+    for source in all_sources() {
         if source.path.ends_with(".rs") {
             assert!(source.text.starts_with("//! "), "{} has no story", source.path);
         }
@@ -107,7 +112,7 @@ fn a_module_names_only_those_above_it() {
     let modules = modules();
     let place = |name: &str| modules.iter().position(|module| module == name);
     let mut upwards = Vec::new();
-    for source in sources("src") {
+    for source in all_sources() {
         let Some(own) = place(source.module()) else { continue };
         // A crate of one module uses `crate::` for its own files.
         if MEMBERS_OF_ONE.contains(&source.module()) {
@@ -150,7 +155,7 @@ fn a_file_of_mapred_names_only_those_on_floors_above_its_own() {
 /// Returns the names of all types outside tests, each with its file and line.
 fn types() -> Vec<(String, String)> {
     let mut types = Vec::new();
-    for source in sources("src") {
+    for source in all_sources() {
         if source.path.contains("/tests") || source.path.ends_with("/testing.rs") {
             continue;
         }
@@ -196,7 +201,7 @@ fn no_type_has_a_bare_name() {
 
 #[test]
 fn only_the_edge_prints() {
-    for source in sources("src") {
+    for source in all_sources() {
         let prints = |code: &str| ["println!", "print!("].iter().any(|word| code.contains(word));
         let printing = source.code().find(|(_, code)| prints(code));
         assert!(source.module() == "cli" || printing.is_none(), "{} {printing:?}", source.path);
@@ -212,7 +217,7 @@ fn one_place_writes_to_a_terminal() {
         "set_message(" => path == "src/cli/progress.rs",
         _ => path == "src/cli/terminal.rs",
     };
-    for source in sources("src") {
+    for source in all_sources() {
         for (number, line) in (1..).zip(source.production().lines()) {
             let is_code = source.path.ends_with(".rs") && !line.trim_start().starts_with("//");
             let asks = line.contains(".is_terminal()")
@@ -231,7 +236,7 @@ fn one_place_writes_to_a_terminal() {
 #[test]
 fn one_place_changes_the_disk() {
     let changes = ["fs::write(", "fs::create_dir", "fs::copy(", "File::create(", ".create(true)"];
-    for source in sources("src") {
+    for source in all_sources() {
         let (code, _) = source.text.split_once("#[cfg(").unwrap_or((&source.text, ""));
         let is_of_std = |line: &&str| line.contains("fs::") && !line.contains("disk::");
         let is_test = is_test_file(&source.path) || source.path.ends_with("full_disk.rs");
@@ -282,9 +287,10 @@ fn the_citation_has_the_version() {
 /// The crate of a source file, as `tests/lines.txt` names it: files beside the crates are the
 /// command's.
 fn crate_of(path: &str) -> &str {
-    let first = path.strip_prefix("src/").and_then(|rest| rest.split_once('/'));
-    let is_crate = |name: &str| root().join("src").join(name).join("Cargo.toml").exists();
-    first.map(|(first, _)| first).filter(|first| is_crate(first)).unwrap_or("mumakil")
+    let mut parts = path.split('/');
+    let (parent, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_crate = root().join(parent).join(folder).join("Cargo.toml").exists();
+    if is_crate { folder } else { "mumakil" }
 }
 
 fn is_test_file(path: &str) -> bool {
@@ -294,11 +300,30 @@ fn is_test_file(path: &str) -> bool {
     })
 }
 
+/// A satellite can be deleted by its folder and the lines of the program that name it.
+#[test]
+fn nothing_but_the_program_names_a_satellite() {
+    for folder in fs::read_dir(root().join("satellites")).unwrap().map(|it| it.unwrap().file_name())
+    {
+        let (folder, name) =
+            (format!("satellites/{}/", folder.display()), format!("mumakil_{}", folder.display()));
+        let names_it = |code: &str| {
+            code.split_once(&*name)
+                .is_some_and(|(_, rest)| !rest.starts_with(char::is_alphanumeric))
+        };
+        for source in all_sources().into_iter().chain(sources("tests/it")) {
+            let is_its_own = source.path.starts_with(&folder) || source.path == "src/lib.rs";
+            let found = source.code().find(|(_, code)| !is_its_own && names_it(code));
+            assert!(found.is_none(), "{}: {found:?}", source.path);
+        }
+    }
+}
+
 /// A budget that is raised needs a reason, and one that is not needed is lowered.
 #[test]
 fn each_crate_keeps_to_its_budget_of_lines() {
     let mut lines = std::collections::BTreeMap::new();
-    for source in sources("src") {
+    for source in all_sources() {
         if source.path.ends_with(".rs") && !is_test_file(&source.path) {
             *lines.entry(crate_of(&source.path).to_owned()).or_insert(0) +=
                 source.production().lines().count();
@@ -324,7 +349,7 @@ fn no_function_is_named_by_a_question() {
         let name = code.split_once("fn ").map_or("", |(_, name)| name);
         ["what_", "who_", "whose_", "whoever_"].iter().any(|word| name.starts_with(word))
     };
-    for source in sources("src").into_iter().chain(sources("tests")) {
+    for source in all_sources().into_iter().chain(sources("tests")) {
         let found = source.code().find(|(_, code)| is_question(code));
         assert!(found.is_none(), "{}: {found:?}", source.path);
     }

@@ -2,16 +2,16 @@
 
 use super::side::{ComparedRun, ComparedSide, metrics};
 use super::unreadable;
-use crate::chart::{AxisUnit, Caption, ChartAxis, Ecdf, EcdfSample};
-use crate::cli::failure::Failure;
-use crate::compare::{ChangeColumn, JobPair, JobPairs, longer, ratio, spread_text};
-use crate::files::RESOLVED;
-use crate::mapred::{PerSlot, PromisedSlots, SlotKind};
-use crate::output::report::{JobGroups, SlotsDrawing, distribution, slots_over_time};
-use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
-use crate::scenario::Registry;
-use crate::tables::{JobRow, Results as _};
-use crate::units::tell::{count, counted, largest, listed};
+use crate::failure::Failure;
+use mumakil_base::files::RESOLVED;
+use mumakil_base::units::tell::{count, counted, largest, listed};
+use mumakil_compare::{ChangeColumn, JobPair, JobPairs, longer, ratio, spread_text};
+use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
+use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Ecdf, EcdfSample};
+use mumakil_draw::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
+use mumakil_results::tables::{JobRow, Results as _};
+use mumakil_run::output::report::{JobGroups, SlotsDrawing, distribution, slots_over_time};
+use mumakil_scenario::Registry;
 
 /// The most rows in a table of changes.
 // Chosen: a browser sorts a thousand rows without a delay, but not a million.
@@ -217,7 +217,7 @@ impl ComparedRun {
         if !self.facts.later_policies.is_empty() {
             return None;
         }
-        let text = crate::files::own_text(&self.results.path(RESOLVED)).ok()?;
+        let text = mumakil_base::files::own_text(&self.results.path(RESOLVED)).ok()?;
         let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
         let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
         let slots = SlotKind::BOTH.map(|kind| self.number(&format!("{}_slots", kind.word())));
@@ -230,7 +230,7 @@ impl ComparedRun {
 mod tests {
     use super::super::side::fixture::{run, study};
     use super::*;
-    use crate::cli::table::lines_of;
+    use crate::table::lines_of;
 
     #[test]
     fn runs_are_told_by_their_numbers_and_job_by_job() {
@@ -283,7 +283,7 @@ mod tests {
     fn a_page_shows_runs_side_by_side_and_job_by_job() {
         let (_one, fifo) = run("<fifo>", [20, 60]);
         let (_two, fair) = run("fair", [10, 90]);
-        let page = page(&crate::registry(), &[fifo, fair]).unwrap();
+        let page = page(&crate::testing::registry(), &[fifo, fair]).unwrap();
         let titles: Vec<&str> = page.sections.iter().map(|part| part.title.as_str()).collect();
         assert_eq!(titles, ["In short", "Sojourn", "Job by job"]);
         let html = page.html();

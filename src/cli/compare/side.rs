@@ -6,15 +6,15 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{check, unreadable};
-use crate::cli::failure::Failure;
-use crate::compare::{ChangeColumn, SideRow, SideTable};
-use crate::expect::{Expr, Space, Unit};
-use crate::files::{self, SUMMARY};
-use crate::output::results::RunResults;
-use crate::page::{PageCell, PageColumn};
-use crate::record::RunFacts;
-use crate::study::{StudyManifest, read_manifest};
-use crate::tables::{ReadError, RunJobs};
+use crate::failure::Failure;
+use mumakil_base::files::{self, SUMMARY};
+use mumakil_compare::{ChangeColumn, SideRow, SideTable};
+use mumakil_draw::page::{PageCell, PageColumn};
+use mumakil_results::expect::{Expr, Space, Unit};
+use mumakil_results::tables::{ReadError, RunJobs};
+use mumakil_run::output::results::RunResults;
+use mumakil_run::record::RunFacts;
+use mumakil_study::{StudyManifest, read_manifest};
 
 /// The metrics by which runs are compared. The last ones are by the size of jobs, in powers of ten.
 const OF_RUNS: [&str; 21] = [
@@ -216,8 +216,8 @@ pub(super) mod fixture {
     use std::fs;
 
     use super::*;
-    use crate::tables::testing::complete;
-    use crate::tables::{JobRow, TableRow};
+    use mumakil_results::tables::testing::complete;
+    use mumakil_results::tables::{JobRow, TableRow};
 
     const FACTS: &str = r#"{"scenario": "demo", "policy": "fifo", "seed": 1,
         "version": "0.0.0", "model": 1, "nodes": 2, "map_slots": 4, "reduce_slots": 2, "warm_up_s": 0,
@@ -230,7 +230,7 @@ pub(super) mod fixture {
 
     /// Returns a run with two jobs, given their sojourns in seconds, and its folder. An older version
     /// wrote it, without `suspensions`.
-    pub(in crate::cli::compare) fn run(
+    pub(in crate::compare) fn run(
         name: &str,
         sojourns: [u32; 2],
     ) -> (tempfile::TempDir, ComparedSide) {
@@ -246,7 +246,7 @@ pub(super) mod fixture {
     }
 
     /// Returns a study of one axis, `nodes`, with the mean sojourn for each label.
-    pub(in crate::cli::compare) fn study(name: &str, means: &[(&str, f64)]) -> ComparedSide {
+    pub(in crate::compare) fn study(name: &str, means: &[(&str, f64)]) -> ComparedSide {
         let metric = ComparedMetric {
             text: "mean(sojourn)".to_owned(),
             unit: Unit::TIME,

@@ -9,18 +9,18 @@ use std::path::PathBuf;
 use serde_yaml::{Mapping, Value};
 
 use super::{ExerciseAnswer, Lesson, lesson};
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::policy::contestant::contestant;
-use crate::cli::policy::score::PolicyScoreArguments;
-use crate::cli::source::{self, Overrides};
-use crate::cli::{run, terminal, verdicts};
-use crate::emulation::Options;
-use crate::mapred::ProgramPermit;
-use crate::output::RunFolder;
-use crate::scenario::{Draft, Registry, Starter};
-use crate::study::shown_ratio;
-use crate::yaml::{self, Path, YamlProblem};
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::policy::contestant::contestant;
+use crate::policy::score::PolicyScoreArguments;
+use crate::source::{self, Overrides};
+use crate::{run, terminal, verdicts};
+use mumakil_core::mapred::ProgramPermit;
+use mumakil_run::emulation::Options;
+use mumakil_run::output::RunFolder;
+use mumakil_scenario::{Draft, Registry, Starter};
+use mumakil_study::shown_ratio;
+use mumakil_yaml::{self as yaml, Path, YamlProblem};
 
 /// Grade the answer to an exercise
 ///

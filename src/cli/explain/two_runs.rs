@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{OneJob, end, find, read};
-use crate::cli::compare;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::table::lines_of_table;
-use crate::cli::terminal;
-use crate::compare::{
+use crate::compare;
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::table::lines_of_table;
+use crate::terminal;
+use mumakil_base::shell::quoted_path;
+use mumakil_base::units::tell::counted;
+use mumakil_compare::{
     ChangeColumn, ExplainedRun, JobPair, PartedSlots, RunPair, is_same_job, longer,
 };
-use crate::output::results::RunResults;
-use crate::page::{PageCell, PageColumn};
-use crate::shell::quoted_path;
-use crate::tables::JobRow;
-use crate::units::tell::counted;
+use mumakil_draw::page::{PageCell, PageColumn};
+use mumakil_results::tables::JobRow;
+use mumakil_run::output::results::RunResults;
 
 /// The number of jobs shown that differ most; the help says "the ten".
 const MOST: usize = 10;

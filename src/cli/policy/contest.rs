@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::open::OpenOption;
-use crate::cli::progress::StudyBar;
-use crate::cli::study::{AtWork, PaceOptions, StudySession};
-use crate::cli::table::lines_of;
-use crate::cli::terminal;
-use crate::external::sandbox::SandboxParts;
-use crate::files::REPORT;
-use crate::mapred::ProgramPermit;
-use crate::nearest::nearest;
-use crate::output::write_file;
-use crate::scenario::{Draft, Registry};
-use crate::study::{
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::open::OpenOption;
+use crate::progress::StudyBar;
+use crate::study::{AtWork, PaceOptions, StudySession};
+use crate::table::lines_of;
+use crate::terminal;
+use mumakil_base::files::REPORT;
+use mumakil_base::nearest::nearest;
+use mumakil_core::mapred::ProgramPermit;
+use mumakil_policies::external::sandbox::SandboxParts;
+use mumakil_run::output::write_file;
+use mumakil_scenario::{Draft, Registry};
+use mumakil_study::{
     BroughtFiles, Contest, Contestant, Plan, SUITES, ScoreError, ScoredContest, StudyManifest,
     Suite,
 };
@@ -124,7 +124,7 @@ impl ContestOptions {
     pub(super) fn again(&self) -> String {
         // The key stays a secret.
         let key = if self.key.is_some() { " --key KEY" } else { "" };
-        format!("--suite {}{key}", crate::shell::quoted(&self.suite))
+        format!("--suite {}{key}", mumakil_base::shell::quoted(&self.suite))
     }
 }
 

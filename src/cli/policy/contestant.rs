@@ -8,11 +8,11 @@ use std::process::Command;
 use serde_yaml::{Mapping, Value};
 
 use super::as_program;
-use crate::cli::failure::Failure;
-use crate::cli::file;
-use crate::nearest::nearest;
-use crate::scenario::Registry;
-use crate::study::{Contestant, change_programs};
+use crate::failure::Failure;
+use crate::file;
+use mumakil_base::nearest::nearest;
+use mumakil_scenario::Registry;
+use mumakil_study::{Contestant, change_programs};
 
 /// The interpreter of Python.
 const PYTHON: &str = "python3";
@@ -21,7 +21,7 @@ const PYTHON: &str = "python3";
 const YAML: [&str; 2] = ["yaml", "yml"];
 
 /// Returns the policy that the user names: the path of a file, or the name of a policy.
-pub(in crate::cli) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
+pub(crate) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
     let path = Path::new(named);
     if path.exists() {
         return of_file(path, registry);

@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::as_program;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::{file, terminal};
-use crate::disk;
-use crate::external::template;
-use crate::output::{AsideFolder, ReplacedFiles};
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::{file, terminal};
+use mumakil_base::disk;
+use mumakil_policies::external::template;
+use mumakil_run::output::{AsideFolder, ReplacedFiles};
 
 /// Write a policy to change, in Python, C++ or Rust
 ///

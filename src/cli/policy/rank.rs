@@ -5,13 +5,13 @@ use serde_json::json;
 use super::contest::{self, ContestOptions};
 use super::contestant::contestants;
 use super::score::{as_json, now};
-use crate::cli::failure::Failure;
-use crate::cli::study::{ElsewhereArguments, ElsewhereStudy};
-use crate::cli::table::markdown;
-use crate::cli::terminal;
-use crate::scenario::Registry;
-use crate::shell::quoted;
-use crate::study::BroughtFiles;
+use crate::failure::Failure;
+use crate::study::{ElsewhereArguments, ElsewhereStudy};
+use crate::table::markdown;
+use crate::terminal;
+use mumakil_base::shell::quoted;
+use mumakil_scenario::Registry;
+use mumakil_study::BroughtFiles;
 
 /// Rank policies: score all of a folder on a suite
 ///

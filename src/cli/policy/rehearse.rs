@@ -6,18 +6,18 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::contestant::{command_of, find};
-use crate::chaos::{HuntCatch, HuntTally, Subject};
-use crate::cli::failure::Failure;
-use crate::cli::hunt::{Cases, close};
-use crate::cli::lines::TerminalLines;
-use crate::cli::run::real;
-use crate::cli::{known_programs, terminal};
-use crate::mapred::{PolicyProgram, ProgramPermit};
-use crate::output::write_file;
-use crate::scenario::Registry;
-use crate::shell::{quoted, quoted_path};
-use crate::units::SimSpan;
-use crate::units::tell::{count, counted, percent};
+use crate::failure::Failure;
+use crate::hunt::{Cases, close};
+use crate::lines::TerminalLines;
+use crate::run::real;
+use crate::{known_programs, terminal};
+use mumakil_base::shell::{quoted, quoted_path};
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::{count, counted, percent};
+use mumakil_core::mapred::{PolicyProgram, ProgramPermit};
+use mumakil_run::output::write_file;
+use mumakil_scenario::Registry;
+use mumakil_study::chaos::{HuntCatch, HuntTally, Subject};
 
 /// Try an external policy on random small clusters, and report its mistakes
 ///

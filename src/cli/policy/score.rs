@@ -6,14 +6,14 @@ use serde_json::json;
 
 use super::contest::{self, ContestOptions};
 use super::contestant::contestant;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::terminal;
-use crate::mapred::PolicyFailed;
-use crate::scenario::Registry;
-use crate::shell::quoted;
-use crate::study::{PolicyScore, ScoredContest, Verdict};
-use crate::units::tell::counted;
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::terminal;
+use mumakil_base::shell::quoted;
+use mumakil_base::units::tell::counted;
+use mumakil_core::mapred::PolicyFailed;
+use mumakil_scenario::Registry;
+use mumakil_study::{PolicyScore, ScoredContest, Verdict};
 
 /// Score a policy of your own, beside others on a suite of scenarios
 ///
@@ -34,7 +34,7 @@ Exit codes:
   2  the suite, the policy or the command line is wrong
   3  the environment is at fault, such as a full disk or a machine that is too busy to judge the
      policy, or Mumakil itself")]
-pub(in crate::cli) struct PolicyScoreArguments {
+pub(crate) struct PolicyScoreArguments {
     /// The policy: a script (.py, .jl, .sh) or a program, a file such as mine.yaml with the value of
     /// `scheduler:`, or the name of a policy
     #[arg(value_name = "POLICY")]
@@ -45,7 +45,7 @@ pub(in crate::cli) struct PolicyScoreArguments {
 
 impl PolicyScoreArguments {
     /// Returns the arguments that score a policy on a suite.
-    pub(in crate::cli) fn of(policy: String, suite: &str) -> Self {
+    pub(crate) fn of(policy: String, suite: &str) -> Self {
         Self { policy, options: ContestOptions::of(suite) }
     }
 
@@ -55,7 +55,7 @@ impl PolicyScoreArguments {
 
     /// Scores the policy, prints the score, and returns its total; `None` if a scenario has no
     /// ratio.
-    pub(in crate::cli) fn total(self, registry: &Registry) -> Result<Option<f64>, Failure> {
+    pub(crate) fn total(self, registry: &Registry) -> Result<Option<f64>, Failure> {
         let began = now();
         let options = &self.options;
         let registry = contest::boxing(registry);

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::Prediction;
 use super::errors::{PARTS, error, error_of};
-use crate::chart::{
+use mumakil_base::units::tell::percent;
+use mumakil_compare::JobPair;
+use mumakil_draw::chart::{
     AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
 };
-use crate::compare::JobPair;
-use crate::expect::with_plus;
-use crate::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
-use crate::units::tell::percent;
+use mumakil_draw::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
+use mumakil_results::expect::with_plus;
 
 /// The most rows in the table of jobs.
 // Chosen: a browser sorts a thousand rows without a delay, but not a million.

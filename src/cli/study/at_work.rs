@@ -14,11 +14,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::cli::interrupt;
-use crate::cli::progress::RunBar;
-use crate::cli::ticker::Ticker;
-use crate::output::{OutputError, machine};
-use crate::study::{
+use crate::interrupt;
+use crate::progress::RunBar;
+use crate::ticker::Ticker;
+use mumakil_run::output::{OutputError, machine};
+use mumakil_study::{
     ALONE, EVERY, End, FolderAccess, Life, LifeSign, WallInstant, take_over, write_sign,
 };
 
@@ -29,7 +29,7 @@ const SOON: Duration = Duration::from_secs(2);
 /// The signs of life of this process. The workers, the thread that writes the signs, and the signal
 /// handler share them.
 #[derive(Clone, Debug, Default)]
-pub(in crate::cli) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
+pub(crate) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 
 #[derive(Debug)]
 struct LifeSigns {
@@ -45,7 +45,7 @@ struct LifeSigns {
 
 impl AtWork {
     /// Handles the signals that end the process, and writes a last sign before it ends.
-    pub(in crate::cli) fn guard(&self, bar: &RunBar) {
+    pub(crate) fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
         interrupt::guard_with(bar, "; start it again to go on", last);
@@ -148,7 +148,7 @@ impl LifeSigns {
 /// Signs that are written until this value is dropped. Dropping writes a last sign, which says that
 /// the work failed, unless a last sign is written already.
 #[derive(Debug)]
-pub(in crate::cli) struct SignsOfLife {
+pub(crate) struct SignsOfLife {
     at_work: AtWork,
     /// The name of the signs.
     pub(super) name: String,

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use super::on::SubmittedArray;
 use super::status::is_of_a_study;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::terminal;
-use crate::output::machine;
-use crate::study::{Status, WallInstant, WriterState};
-use crate::units::tell::counted;
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::terminal;
+use mumakil_base::units::tell::counted;
+use mumakil_run::output::machine;
+use mumakil_study::{Status, WallInstant, WriterState};
 
 /// End the work on a study
 ///
@@ -26,7 +26,7 @@ Exit codes:
   1  some process is on another machine and has to be ended there, or the queue refuses
   2  the folder has no study
   3  the folder cannot be read")]
-pub(in crate::cli) struct StudyCancelArguments {
+pub(crate) struct StudyCancelArguments {
     /// The folder of the study's results
     #[arg(value_name = "DIR")]
     folder: PathBuf,

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
-use crate::files::{STUDY, STUDY_RESOLVED};
-use crate::mapred::ProgramPermit;
-use crate::scenario::Registry;
-use crate::shell::{quoted, quoted_path};
-use crate::study::BringError;
+use crate::failure::Failure;
+use mumakil_base::files::{STUDY, STUDY_RESOLVED};
+use mumakil_base::shell::{quoted, quoted_path};
+use mumakil_core::mapred::ProgramPermit;
+use mumakil_scenario::Registry;
+use mumakil_study::BringError;
 
 /// Returns the file or name of a study, and the folder of its results if that is known already.
 pub(super) fn find(
@@ -19,7 +19,8 @@ pub(super) fn find(
         return Ok((file, out.or(Some(study))));
     }
     // A folder without results may have the name of a bundled study: take that study.
-    let is_name = study.to_str().is_some_and(|name| crate::scenario::Starter::find(name).is_some());
+    let is_name =
+        study.to_str().is_some_and(|name| mumakil_scenario::Starter::find(name).is_some());
     if is_name || !study.is_dir() {
         return Ok((study, out));
     }
@@ -50,7 +51,7 @@ pub(super) fn registry(study: &Path, registry: &Registry) -> Registry {
 }
 
 /// Returns the command line of this process, in a form that can be typed again.
-pub(in crate::cli) fn command() -> String {
+pub(crate) fn command() -> String {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();
     let program = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();

@@ -6,22 +6,22 @@ use rustc_hash::FxHashSet;
 
 use super::on::SubmittedArray;
 use super::{AtWork, outcome};
-use crate::cli::failure::Failure;
-use crate::cli::progress::RunBar;
-use crate::cli::{terminal, verdicts};
-use crate::files::REPORT;
-use crate::output::OutputError;
-use crate::study::{
+use crate::failure::Failure;
+use crate::progress::RunBar;
+use crate::{terminal, verdicts};
+use mumakil_base::files::REPORT;
+use mumakil_base::units::tell::counted;
+use mumakil_run::output::OutputError;
+use mumakil_study::{
     Concluded, End, FolderAccess, FolderClaim, Store, StoreForm, StudyManifest, WallInstant,
     conclude, failed, keep_as, read_manifest, signs, write_manifest,
 };
-use crate::units::tell::counted;
 
 /// Put the parts of a study together
 ///
 /// The results are the same bytes as those of the whole study on one machine.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct StudyMergeArguments {
+pub(crate) struct StudyMergeArguments {
     /// The folders of the parts
     #[arg(value_name = "DIR", required = true)]
     parts: Vec<PathBuf>,

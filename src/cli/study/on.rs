@@ -25,22 +25,22 @@ use self::kubernetes::Kubernetes;
 use self::slurm::Slurm;
 pub(super) use self::submitted::SubmittedArray;
 use super::{PaceOptions, folder, merge, warn};
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
-use crate::cli::lines::{TerminalLines, plain};
-use crate::cli::progress::StudyBar;
-use crate::cli::terminal;
-use crate::disk;
-use crate::output::{OutputError, copy_file, write_file};
-use crate::runtime::Transport;
-use crate::scenario::Registry;
-use crate::shell;
-use crate::study::{
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::lines::{TerminalLines, plain};
+use crate::progress::StudyBar;
+use crate::terminal;
+use mumakil_base::disk;
+use mumakil_base::shell;
+use mumakil_base::units::tell::counted;
+use mumakil_core::trace::sha256_of;
+use mumakil_run::output::{OutputError, copy_file, write_file};
+use mumakil_runtime::Transport;
+use mumakil_scenario::Registry;
+use mumakil_study::{
     BroughtFiles, FolderAccess, Plan, Shard, Store, StoreForm, Study, StudyManifest, failed, keep,
     write_manifest,
 };
-use crate::trace::sha256_of;
-use crate::units::tell::counted;
 
 /// The folder of the binary in a study's folder, and the binary's name.
 const BINARY: [&str; 2] = ["bin", "mumakil"];
@@ -125,11 +125,11 @@ fn engine(word: &str) -> Option<&'static dyn Engine> {
 
 /// The options for work on other machines.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(in crate::cli) struct ElsewhereArguments {
+pub(crate) struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
     #[arg(value_parser = ENGINES.map(Engine::word))]
-    pub(in crate::cli) on: Option<String>,
+    pub(crate) on: Option<String>,
     /// The number of tasks [default: 200]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -165,27 +165,23 @@ pub(in crate::cli) struct ElsewhereArguments {
 }
 
 /// A study to be run on other machines.
-pub(in crate::cli) struct ElsewhereStudy<'w> {
-    pub(in crate::cli) study: &'w Study,
-    pub(in crate::cli) out: &'w Path,
-    pub(in crate::cli) form: Option<StoreForm>,
-    pub(in crate::cli) bring: BroughtFiles,
-    pub(in crate::cli) pace: PaceOptions,
-    pub(in crate::cli) quiet: bool,
+pub(crate) struct ElsewhereStudy<'w> {
+    pub(crate) study: &'w Study,
+    pub(crate) out: &'w Path,
+    pub(crate) form: Option<StoreForm>,
+    pub(crate) bring: BroughtFiles,
+    pub(crate) pace: PaceOptions,
+    pub(crate) quiet: bool,
 }
 
 impl ElsewhereArguments {
     /// Returns whether the command waits for the end.
-    pub(in crate::cli) const fn waits(&self) -> bool {
+    pub(crate) const fn waits(&self) -> bool {
         self.wait
     }
 
     /// Submits a study's missing runs, and waits for the end if the user wants that.
-    pub(in crate::cli) fn run(
-        self,
-        work: &ElsewhereStudy<'_>,
-        registry: &Registry,
-    ) -> Result<(), Failure> {
+    pub(crate) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
         self.check(engine, pace)?;
@@ -431,7 +427,7 @@ mod tests {
     use serde_yaml::Value;
 
     use super::*;
-    use crate::cli::drive::DriveOption;
+    use crate::drive::DriveOption;
 
     fn on() -> ElsewhereArguments {
         ElsewhereArguments {

@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::table::{Align, table};
-use crate::cli::verdicts;
-use crate::expect::Unit;
-use crate::files::REPORT;
-use crate::output::OutputError;
-use crate::shell::quoted_path;
-use crate::statistics::{Band, Estimate};
-use crate::study::{
-    self, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, ManifestAxis,
-    Store, StudyFindings, StudyManifest, run_path,
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::table::{Align, table};
+use crate::verdicts;
+use mumakil_base::files::REPORT;
+use mumakil_base::shell::quoted_path;
+use mumakil_base::statistics::{Band, Estimate};
+use mumakil_base::units::tell::{self, counted};
+use mumakil_results::expect::Unit;
+use mumakil_results::tables::ReadError;
+use mumakil_run::output::OutputError;
+use mumakil_study::{
+    self as study, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError,
+    ManifestAxis, Store, StudyFindings, StudyManifest, run_path,
 };
-use crate::tables::ReadError;
-use crate::units::tell::{self, counted};
 
 /// The most cells printed.
 // Chosen to fit on a screen, like the next two numbers; the report and the tables have everything.
@@ -29,7 +29,7 @@ const MOST_SENTENCES: usize = 12;
 const MOST_ODDITIES: usize = 3;
 
 /// The work that this process did on the study.
-pub(in crate::cli) struct StudyOutcome {
+pub(crate) struct StudyOutcome {
     pub(super) runs: usize,
     /// The number of runs in the part that was asked for.
     pub(super) mine: usize,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct StudyOutcome {
 }
 
 /// Returns the lines about a study's results.
-pub(in crate::cli) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
+pub(crate) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!(
         "   {} · {} · {}",

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{folder, lasted, warn, workers};
-use crate::cli::failure::Failure;
-use crate::cli::interrupt;
-use crate::cli::lines::TerminalLines;
-use crate::cli::progress::StudyBar;
-use crate::cli::source;
-use crate::cli::terminal;
-use crate::expect::Unit;
-use crate::mapred::ProgramPermit;
-use crate::scenario::Registry;
-use crate::study::{Forecast, Plan, Shard, Store, Study, WorkStep};
-use crate::units::tell::{self, counted};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::lines::TerminalLines;
+use crate::progress::StudyBar;
+use crate::source;
+use crate::terminal;
+use mumakil_base::units::tell::{self, counted};
+use mumakil_core::mapred::ProgramPermit;
+use mumakil_results::expect::Unit;
+use mumakil_scenario::Registry;
+use mumakil_study::{Forecast, Plan, Shard, Store, Study, WorkStep};
 
 /// The real time after which no further run is tried.
 // Chosen; the help text and the guide say "a minute".
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// after a minute. Their results are not kept. No run is tried under a policy that is a program,
 /// unless `--external` allows to start it.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct StudyPlanArguments {
+pub(crate) struct StudyPlanArguments {
     /// A file, the name of a study that Mumakil brings, or the folder of a study
     #[arg(value_name = "STUDY")]
     study: PathBuf,

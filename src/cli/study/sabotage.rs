@@ -1,17 +1,17 @@
 //! The sabotages of a study, and which of its expectations notice them.
 
 use super::{StudySession, outcome};
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::expect::{ExpectationVerdict, VerdictState};
-use crate::study::{ConcludeError, SabotageOutcome, Study, StudyManifest, Teeth, verdict_states};
-use crate::units::tell::counted;
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use mumakil_base::units::tell::counted;
+use mumakil_results::expect::{ExpectationVerdict, VerdictState};
+use mumakil_study::{ConcludeError, SabotageOutcome, Study, StudyManifest, Teeth, verdict_states};
 
 impl StudySession<'_> {
     /// Tries the sabotages of a study whose own runs are done, with these verdicts. A run that a
     /// sabotage does not change is not done again, and the folder keeps the results of the study
     /// itself.
-    pub(in crate::cli) fn sabotage(
+    pub(crate) fn sabotage(
         &mut self,
         study: &Study,
         plain: &[ExpectationVerdict],
@@ -40,7 +40,7 @@ impl StudySession<'_> {
 
 /// Returns the lines about sabotages; a sabotage that nobody noticed and an expectation that
 /// notices none are as loud as a failure.
-pub(in crate::cli) fn tell(teeth: &Teeth) -> TerminalLines {
+pub(crate) fn tell(teeth: &Teeth) -> TerminalLines {
     let mut lines: TerminalLines = teeth.sabotages.iter().map(line).sum();
     for name in &teeth.toothless {
         lines.line(format!("  TOOTHLESS  {name}"));
@@ -65,7 +65,7 @@ fn line(outcome: &SabotageOutcome) -> TerminalLines {
 
 /// The totals of some studies.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::cli) struct SabotageTally {
+pub(crate) struct SabotageTally {
     tried: usize,
     unnoticed: usize,
     toothless: usize,
@@ -73,7 +73,7 @@ pub(in crate::cli) struct SabotageTally {
 
 impl SabotageTally {
     /// Returns the totals of these studies.
-    pub(in crate::cli) fn of<'t>(all: impl IntoIterator<Item = &'t Teeth>) -> Self {
+    pub(crate) fn of<'t>(all: impl IntoIterator<Item = &'t Teeth>) -> Self {
         let mut tally = Self::default();
         for teeth in all {
             tally.tried += teeth.sabotages.len();
@@ -84,12 +84,12 @@ impl SabotageTally {
     }
 
     /// Returns how many sabotages are noticed, such as `2 of 3`.
-    pub(in crate::cli) fn noticed(self) -> String {
+    pub(crate) fn noticed(self) -> String {
         format!("{} of {}", self.tried - self.unnoticed, self.tried)
     }
 
     /// Returns a failure unless every sabotage is noticed, and every expectation notices one.
-    pub(in crate::cli) fn judge(self) -> Result<(), Failure> {
+    pub(crate) fn judge(self) -> Result<(), Failure> {
         match self {
             Self { unnoticed: 0, toothless: 0, .. } => Ok(()),
             Self { unnoticed, toothless, .. } => Err(Failure::run(format!(

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::on::SubmittedArray;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::table::{Align, table};
-use crate::cli::terminal;
-use crate::files::{REPORT, RESOLVED, STUDY};
-use crate::study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};
-use crate::units::tell::{count, counted, percent, span};
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::table::{Align, table};
+use crate::terminal;
+use mumakil_base::files::{REPORT, RESOLVED, STUDY};
+use mumakil_base::units::tell::{count, counted, percent, span};
+use mumakil_study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};
 
 /// The most running runs, failed runs and processes printed.
 const SHOWN: usize = 10;
@@ -32,7 +32,7 @@ Exit codes:
   0  it is told, however far the study is, and whatever has failed in it
   2  the folder has no study
   3  the folder cannot be read")]
-pub(in crate::cli) struct StudyStatusArguments {
+pub(crate) struct StudyStatusArguments {
     /// The folder of the study's results
     #[arg(value_name = "DIR")]
     folder: PathBuf,

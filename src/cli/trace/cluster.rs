@@ -3,14 +3,14 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::table::{Align, table};
-use crate::cli::{file, terminal};
-use crate::shell::quoted_path;
-use crate::trace::Strictness;
-use crate::traces::rumen::{InferredSetting, LogReading, LoggedCluster};
-use crate::units::tell::counted;
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::table::{Align, table};
+use crate::{file, terminal};
+use mumakil_base::shell::quoted_path;
+use mumakil_base::units::tell::counted;
+use mumakil_core::trace::Strictness;
+use mumakil_traces::rumen::{InferredSetting, LogReading, LoggedCluster};
 
 /// Infer a cluster from the log of its jobs: nodes, slots, heartbeats, times, policy
 ///
@@ -22,7 +22,7 @@ use crate::units::tell::counted;
 Examples:
   mumakil trace cluster history/done
   mumakil trace cluster jobs.json.gz -o cluster.yaml && mumakil run cluster.yaml")]
-pub(in crate::cli) struct TraceClusterArguments {
+pub(crate) struct TraceClusterArguments {
     /// The log
     #[arg(value_name = "LOG")]
     log: PathBuf,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct TraceClusterArguments {
 }
 
 impl TraceClusterArguments {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self) -> Result<(), Failure> {
         let reading = LogReading::read(&self.log, 1.0, Strictness::of(self.lenient))?;
         let mut lines = told(&self.log, &reading.cluster);
         if let Some(out) = &self.out {
@@ -73,17 +73,17 @@ fn told(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
 }
 
 /// How the files about a cluster are written.
-pub(in crate::cli) struct ClusterFiles {
+pub(crate) struct ClusterFiles {
     /// Whether the scenario leaves broken jobs out.
-    pub(in crate::cli) lenient: bool,
+    pub(crate) lenient: bool,
     /// Whether files are replaced.
-    pub(in crate::cli) force: bool,
+    pub(crate) force: bool,
 }
 
 impl ClusterFiles {
     /// Writes a scenario that replays a log on its cluster, and the topology beside it. Returns the
     /// path of the topology.
-    pub(in crate::cli) fn write(
+    pub(crate) fn write(
         self,
         out: &Path,
         log: &Path,

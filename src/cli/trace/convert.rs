@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::{TraceInput, TraceOutput};
-use crate::cli::failure::Failure;
-use crate::cli::terminal;
-use crate::traces::list::MappedColumn;
-use crate::units::SimSpan;
-use crate::units::tell::counted;
-use crate::workload::Formats;
-use crate::workload::exchange::{PackedJobs, check_listed, convert};
-use crate::workload::format::{Format, FormatContents, SeeJob, Trace};
+use crate::failure::Failure;
+use crate::terminal;
+use mumakil_base::units::SimSpan;
+use mumakil_base::units::tell::counted;
+use mumakil_scenario::workload::Formats;
+use mumakil_scenario::workload::exchange::{PackedJobs, check_listed, convert};
+use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob, Trace};
+use mumakil_traces::list::MappedColumn;
 
 /// Convert a trace into another format
 ///

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::TraceInput;
-use crate::cli::failure::Failure;
-use crate::cli::lines::TerminalLines;
-use crate::cli::terminal;
-use crate::mapred::Outcome;
-use crate::mapred::TaskTimes;
-use crate::trace::FirstFew;
-use crate::units::tell::{self, counted, decimal_size, span};
-use crate::units::{Bytes, Count, SimSpan};
-use crate::workload::JobEntry;
-use crate::workload::format::{
+use crate::failure::Failure;
+use crate::lines::TerminalLines;
+use crate::terminal;
+use mumakil_base::units::tell::{self, counted, decimal_size, span};
+use mumakil_base::units::{Bytes, Count, SimSpan};
+use mumakil_core::mapred::Outcome;
+use mumakil_core::mapred::TaskTimes;
+use mumakil_core::trace::FirstFew;
+use mumakil_scenario::workload::JobEntry;
+use mumakil_scenario::workload::format::{
     Endings, Format, FormatContents, Formats, GeneratorSize, HostFile, Trace, TraceJob,
 };
 

@@ -2,8 +2,7 @@
 
 #![no_main]
 
-#[path = "../exercise.rs"]
-#[expect(dead_code, reason = "each target exercises one format")]
-mod exercise;
+#[path = "../../../satellites/live/tests/session.rs"]
+mod session;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exercise::session::session(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| session::session(bytes));

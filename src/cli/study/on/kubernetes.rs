@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, ask_engine};
-use crate::cli::failure::Failure;
-use crate::trace::hex;
-use crate::units::SimSpan;
+use crate::failure::Failure;
+use mumakil_base::units::SimSpan;
+use mumakil_core::trace::hex;
 
 /// The Kubernetes cluster of `kubectl`.
 pub(super) struct Kubernetes;

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_engine};
-use crate::cli::failure::Failure;
-use crate::units::SimSpan;
+use crate::failure::Failure;
+use mumakil_base::units::SimSpan;
 
 /// The Slurm cluster of `sbatch`.
 pub(super) struct Slurm;

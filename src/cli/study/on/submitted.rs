@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{ENGINES, Engine, EngineTasks, ask_engine, engine, folder};
-use crate::cli::failure::Failure;
-use crate::output::{OutputError, read_json_if_there, write_json};
-use crate::study::WallInstant;
-use crate::units::tell::count;
+use crate::failure::Failure;
+use mumakil_base::units::tell::count;
+use mumakil_run::output::{OutputError, read_json_if_there, write_json};
+use mumakil_study::WallInstant;
 
 /// The note's file name, in the engine's folder.
 const FILE: &str = "submitted.json";
@@ -17,7 +17,7 @@ const FILE: &str = "submitted.json";
 /// The note about a submitted job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::cli::study) struct SubmittedArray {
+pub(in crate::study) struct SubmittedArray {
     /// The engine's word on the command line.
     engine: String,
     /// The name of the job.
@@ -54,7 +54,7 @@ impl SubmittedArray {
     }
 
     /// Reads the note of the last submission; `None` if there was none.
-    pub(in crate::cli::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
+    pub(in crate::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
         let mut last: Option<Self> = None;
         for engine in ENGINES {
             let found: Option<Self> = read_json_if_there(&study.join(engine.word()).join(FILE))?;
@@ -77,18 +77,18 @@ impl SubmittedArray {
     }
 
     /// Returns the job in words.
-    pub(in crate::cli::study) fn told(&self) -> String {
+    pub(in crate::study) fn told(&self) -> String {
         format!("{} job {}", self.engine().name(), self.job)
     }
 
     /// Returns a hint with the command that submits the unfinished runs again.
-    pub(in crate::cli::study) fn again(&self) -> String {
+    pub(in crate::study) fn again(&self) -> String {
         format!("`{}` submits them again", self.command)
     }
 
     /// Returns the state of the job in the queue, in words; `None` if the queue has none of its
     /// tasks.
-    pub(in crate::cli::study) fn state(&self) -> Option<String> {
+    pub(in crate::study) fn state(&self) -> Option<String> {
         let told = self.told();
         match self.engine().state(&self.job, &self.place) {
             Ok(tasks) => tasks.map(|tasks| {
@@ -101,7 +101,7 @@ impl SubmittedArray {
     }
 
     /// Cancels the job in the queue.
-    pub(in crate::cli::study) fn cancel(&self) -> Result<(), Failure> {
+    pub(in crate::study) fn cancel(&self) -> Result<(), Failure> {
         let ended = ask_engine(&self.engine().cancel(&self.job, &self.place));
         let failed = |why| Failure::run(format!("{} is not cancelled: {why}", self.told()));
         ended.map(drop).map_err(failed)

@@ -1,4 +1,4 @@
-//! The registry of tests: this crate itself knows no policy and no format.
+//! The registry of the tests of crates that know no policy and no format themselves.
 
 use mumakil_policies::scheduler;
 use mumakil_scenario::Registry;

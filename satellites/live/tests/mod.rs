@@ -1,5 +1,7 @@
 //! A session over HTTP: the requests of a browser, and the requests of attackers.
 
+mod session;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::Room;
-use crate::traces::{exercise, mutated, mutation, seeds};
+use crate::traces::{mutated, mutation, seeds};
 
 const SCENARIO: &str = "
 name: small
@@ -462,7 +464,7 @@ fn a_port_that_is_taken_and_a_clock_of_its_own_are_said() {
 
 #[test]
 fn the_seeds_of_the_fuzzer_leave_the_server_alive() {
-    seeds("session").iter().for_each(|seed| exercise::session::session(seed));
+    seeds("session").iter().for_each(|seed| session::session(seed));
 }
 
 proptest! {
@@ -471,6 +473,6 @@ proptest! {
         seed in prop::sample::select(seeds("session")),
         mutations in prop::collection::vec(mutation(), 0..6),
     ) {
-        exercise::session::session(&mutated(seed, mutations));
+        session::session(&mutated(seed, mutations));
     }
 }

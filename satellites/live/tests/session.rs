@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use mumakil::emulation::{EmulationError, Options, Prepared};
-use mumakil::live::gate::Speed;
-use mumakil::live::server::{Host, Server};
-use mumakil::live::session::Session;
 use mumakil::scenario::{self, Registry};
+use mumakil_live::gate::Speed;
+use mumakil_live::server::{Host, Server};
+use mumakil_live::session::Session;
 use parking_lot::Mutex;
 
 const SCENARIO: &str = "

@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 
 use super::history::{COLOURS, HistoryPoints, SlotHistory};
 
-use crate::cluster::{PerSlot, SlotKind, Topology, TrackerId};
-use crate::emulation::Prepared;
-use crate::mapred::{
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::cluster::{PerSlot, SlotKind, Topology, TrackerId};
+use mumakil_core::mapred::{
     AttemptId, AttemptState, Event, Fact, Hadoop, JobFact, JobId, JobSpec, LedgerFact, MemberFact,
     Order, Outcome, Reason, Role, SlotShare, SlotStanding, TaskKind, TrackerFact, WaitingTasks,
     WorldFact,
 };
-use crate::record::{BookedJob, RunBooks};
-use crate::runtime::WatchedJobTracker;
-use crate::units::{SimSpan, SimTime};
+use mumakil_run::emulation::Prepared;
+use mumakil_run::record::{BookedJob, RunBooks};
+use mumakil_runtime::WatchedJobTracker;
 
 /// A free slot, in a frame.
 pub const FREE: i64 = -1;
@@ -875,11 +875,11 @@ impl LivePicture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{
+    use mumakil_core::mapred::{
         AttemptFact, JobAlteration, LastRefusal, PhaseTimes, SlotCounts, SlotShare, SlotStanding,
         TaskId,
     };
-    use crate::scenario;
+    use mumakil_scenario as scenario;
 
     /// Returns the picture of two nodes with two map slots and a reduce slot each, and a job of
     /// four maps.
@@ -888,7 +888,7 @@ mod tests {
 cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
 workload: {jobs: [{name: <a>, maps: 4, reduces: 1, map_time: 20s, reduce_time: 1s, user: u, pool: p}]}
 ";
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let policies = ["fair".to_owned(), "fifo".to_owned()];
@@ -989,7 +989,7 @@ cluster: {nodes: 2, map_slots: 2, reduce_slots: 1}
 workload: {jobs: [{name: a, maps: 4, map_time: 20s}]}
 faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots: 0}}]
 ";
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("one.yaml", text, &[], &registry).unwrap().scenario;
         let prepared = Prepared::new(scenario, &registry).unwrap();
         let layout = PageLayout::of(&prepared, Vec::new());
@@ -1099,7 +1099,7 @@ faults: [{at: 1min, restart: {nodes: node-1, for: 5s, map_slots: 3, reduce_slots
     fn many_jobs_are_coloured_by_pool_or_by_user() {
         let first = |workload: &str| {
             let text = format!("cluster: {{nodes: 2}}\nworkload: {{jobs: [{workload}]}}\n");
-            let registry = crate::registry();
+            let registry = crate::testing::registry();
             let scenario = scenario::parse("one.yaml", &text, &[], &registry).unwrap().scenario;
             PageLayout::of(&Prepared::new(scenario, &registry).unwrap(), Vec::new()).colour
         };

@@ -13,8 +13,8 @@ use std::array;
 use serde::Serialize;
 
 use super::picture::PageGrouping;
-use crate::cluster::{PerSlot, SlotKind};
-use crate::units::SimTime;
+use mumakil_base::units::SimTime;
+use mumakil_core::cluster::{PerSlot, SlotKind};
 
 /// The number of colours of jobs, pools and users on the page.
 pub(super) const COLOURS: usize = 8;

@@ -7,12 +7,12 @@
 use serde_yaml::Value;
 
 use super::session::SessionRefusal;
-use crate::cluster::TrackerId;
-use crate::emulation::{EmulationError, Prepared};
-use crate::mapred::{PolicyProgram, ProgramPermit};
-use crate::scenario::{Draft, Registry, Scenario, Warning};
-use crate::units::SimTime;
-use crate::units::tell::listed;
+use mumakil_base::units::SimTime;
+use mumakil_base::units::tell::listed;
+use mumakil_core::cluster::TrackerId;
+use mumakil_core::mapred::{PolicyProgram, ProgramPermit};
+use mumakil_run::emulation::{EmulationError, Prepared};
+use mumakil_scenario::{Draft, Registry, Scenario, Warning};
 
 /// An action of the user on the cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,15 +147,15 @@ pub(super) fn with(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario;
-    use crate::units::SimSpan;
+    use mumakil_base::units::SimSpan;
+    use mumakil_scenario as scenario;
 
     const ONE_JOB: &str =
         "{cluster: {nodes: 3}, workload: {jobs: [{name: a, maps: 9, map_time: 20s}]}}";
 
     #[test]
     fn actions_are_written_a_microsecond_behind_the_pause() {
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let at = SimTime::ZERO + SimSpan::from_secs(10) + SimSpan::from_micros(1);
         let first = scenario::parse("one.yaml", ONE_JOB, &[], &registry).unwrap().scenario;
         let job = serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap();
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_page_reads_no_file_and_starts_no_program_but_the_scenarios() {
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mine.py"), "").unwrap();
         let yaml = ONE_JOB.replace("{cluster", "{later: [{at: 1h, scheduler: MINE}], cluster");

@@ -13,8 +13,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
-use crate::units::{SimSpan, SimTime};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::{Event, Fact, JobFact, LedgerFact, TrackerFact, WorldFact};
 
 /// The longest delay that a run makes up by hurrying; after a longer one the run goes on at the set
 /// speed.
@@ -250,7 +250,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapred::{JobId, Outcome, TrackerId};
+    use mumakil_core::mapred::{JobId, Outcome, TrackerId};
 
     fn ms(millis: u64) -> SimTime {
         SimTime::ZERO + SimSpan::from_millis(millis)

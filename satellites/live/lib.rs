@@ -11,10 +11,22 @@
 //! repeats the run with each [`user_action`], and the [`server`] serves the page to the browsers among
 //! its `connections`.
 
+mod command;
 mod connections;
 pub mod gate;
 mod history;
 pub mod picture;
 pub mod server;
 pub mod session;
+#[cfg(test)]
+#[path = "../../tests/it/registry.rs"]
+mod testing;
 pub mod user_action;
+
+use mumakil_cli::{Command, CommandGroup, Satellite};
+
+/// Returns what this crate adds to the program.
+pub fn satellite() -> Satellite {
+    let live = Command::of("live", CommandGroup::RunAndLook, command::LiveArguments::run);
+    Satellite { commands: vec![live.scenarios("scenario")] }
+}

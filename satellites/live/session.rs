@@ -27,13 +27,13 @@ use tokio::sync::watch;
 use super::gate::{Gate, GateTurn, LiveRequest, LiveStep, Speed};
 use super::history::HistoryPoints;
 use super::picture::{Frame, HoldReason, JobStory, LivePicture, PageGrouping, PageLayout};
-use super::user_action::{TimedAction, UserAction, before, with};
-use crate::emulation::Prepared;
-use crate::mapred::Event;
-use crate::record::RunPast;
-use crate::runtime::{ClockPace, WatchedJobTracker};
-use crate::scenario::{Registry, Scenario, Warning};
-use crate::units::{SimSpan, SimTime};
+use crate::user_action::{TimedAction, UserAction, before, with};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::Event;
+use mumakil_run::emulation::Prepared;
+use mumakil_run::record::RunPast;
+use mumakil_runtime::{ClockPace, WatchedJobTracker};
+use mumakil_scenario::{Registry, Scenario, Warning};
 
 /// The least real time between two pictures: thirty pictures a second look smooth.
 const PICTURE: Duration = Duration::from_micros(33_333);
@@ -707,10 +707,10 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::cluster::{PerSlot, SlotKind};
-    use crate::emulation::{EmulationError, Options};
-    use crate::mapred::{Fact, JobFact, JobId, SlotStanding, WaitingTasks};
-    use crate::scenario;
+    use mumakil_core::cluster::{PerSlot, SlotKind};
+    use mumakil_core::mapred::{Fact, JobFact, JobId, SlotStanding, WaitingTasks};
+    use mumakil_run::emulation::{EmulationError, Options};
+    use mumakil_scenario as scenario;
 
     const TWO_JOBS: &str = "
 name: two
@@ -723,7 +723,7 @@ workload:
 ";
 
     fn prepared(text: &str) -> Prepared {
-        let registry = crate::registry();
+        let registry = crate::testing::registry();
         let scenario = scenario::parse("two.yaml", text, &[], &registry).unwrap().scenario;
         Prepared::new(scenario, &registry).unwrap()
     }
@@ -737,10 +737,11 @@ workload:
 
     impl Played {
         fn new(text: &str) -> Self {
-            let session = Session::new(prepared(text), Vec::new(), crate::registry(), Speed::MOST);
+            let session =
+                Session::new(prepared(text), Vec::new(), crate::testing::registry(), Speed::MOST);
             let of = session.clone();
             let play = move || {
-                let registry = crate::registry();
+                let registry = crate::testing::registry();
                 let mut next = Some(of.scene());
                 while let Some(scene) = next {
                     let options = Options { pace: Some(of.begin(&scene)), ..Options::default() };
@@ -815,7 +816,7 @@ workload:
 
     /// A session whose runs are never executed.
     fn idle() -> Arc<Session> {
-        Session::new(prepared(TWO_JOBS), Vec::new(), crate::registry(), Speed::MOST)
+        Session::new(prepared(TWO_JOBS), Vec::new(), crate::testing::registry(), Speed::MOST)
     }
 
     fn job_c() -> UserAction {

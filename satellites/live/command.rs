@@ -7,19 +7,20 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::failure::Failure;
-use super::lines::TerminalLines;
-use super::progress::RunBar;
-use super::source::{self, Overrides};
-use super::{interrupt, run, terminal, verdicts};
-use crate::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
-use crate::live::gate::Speed;
-use crate::live::server::{Host, Server};
-use crate::live::session::{LiveScene, Session};
-use crate::live::user_action::restricted;
-use crate::output::RunFolder;
-use crate::scenario::{ClockSpec, LoadedScenario, Registry};
-use crate::units::tell::span;
+use crate::gate::Speed;
+use crate::server::{Host, Server};
+use crate::session::{LiveScene, Session};
+use crate::user_action::restricted;
+use mumakil_base::units::tell::span;
+use mumakil_cli::Program;
+use mumakil_cli::failure::Failure;
+use mumakil_cli::lines::TerminalLines;
+use mumakil_cli::progress::RunBar;
+use mumakil_cli::source::{self, Overrides};
+use mumakil_cli::{interrupt, run, terminal, verdicts};
+use mumakil_run::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
+use mumakil_run::output::RunFolder;
+use mumakil_scenario::{ClockSpec, LoadedScenario, Registry};
 
 /// The time for which the process stays after the session, so that browsers get the last picture.
 // Chosen: long enough for several pictures, too short to notice.
@@ -147,7 +148,8 @@ fn offer_report(session: &Session) {
 }
 
 impl LiveArguments {
-    pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
+        let registry = &program.registry;
         let (draft, loaded) = source::load(&self.scenario, self.overrides.clone(), registry)?;
         let LoadedScenario { scenario, warnings, .. } = loaded;
         if scenario.clock != ClockSpec::Virtual {
@@ -158,7 +160,8 @@ impl LiveArguments {
         }
         let prepared = source::prepare(&draft, scenario, registry)?;
         terminal::warn_all(&warnings, false);
-        let server = Server::listen(self.host, self.port)?;
+        let server = Server::listen(self.host, self.port)
+            .map_err(|error| Failure::Environment(error.into()))?;
         if !self.host.is_loopback() {
             terminal::warn(&format!(
                 "nothing is encrypted: everybody who reads the traffic to {} sees the token, and can watch \
@@ -176,7 +179,7 @@ impl LiveArguments {
         let registry = &restricted(registry, &prepared.scenario);
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { writes: self.out.is_some() };
-        server.serve(session.clone(), host)?;
+        server.serve(session.clone(), host).map_err(|error| Failure::Environment(error.into()))?;
         let told = self.play(&session, registry);
         // Finish after an error, too: the page has to show that the session is over.
         let failure = told.as_ref().err();

@@ -41,8 +41,8 @@ use tokio::time::timeout;
 use super::connections::{ImpatientStream, ListedConnection, OpenConnections};
 use super::gate::{LiveStep, Speed};
 use super::session::{Session, SessionRefusal};
-use super::user_action::UserAction;
-use crate::units::{SimSpan, SimTime};
+use crate::user_action::UserAction;
+use mumakil_base::units::{SimSpan, SimTime};
 
 /// The largest body of a command, in bytes.
 // Chosen: the largest command is a job or a policy with its options, some hundred bytes.

@@ -1,0 +1,219 @@
+//! The program, its commands, and what a satellite adds to both.
+
+use clap::{ArgMatches, Args, CommandFactory};
+
+use crate::failure::Failure;
+use crate::{Arguments, EXAMPLES, groups, help, trace};
+use mumakil_scenario::Registry;
+
+/// The program that users call.
+pub struct Program {
+    /// The policies, kinds of workload and formats of traces.
+    pub registry: Registry,
+    /// The commands, in the order in which the help shows them.
+    pub commands: Vec<Command>,
+    /// The chapters of the guide.
+    pub chapters: Vec<Chapter>,
+}
+
+/// What a satellite adds to the program.
+#[derive(Default)]
+pub struct Satellite {
+    /// Its commands.
+    pub commands: Vec<Command>,
+}
+
+/// A chapter of the guide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chapter {
+    /// Its name, on the command line, in links and as a file.
+    pub name: &'static str,
+    /// Its text, as Markdown.
+    pub text: &'static str,
+}
+
+/// A group of commands in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommandGroup {
+    /// Commands about a single run.
+    RunAndLook,
+    /// Commands about several runs.
+    CompareAndStudy,
+    /// Commands about a user's own traces and policies.
+    BringYourOwn,
+    /// Commands that show what there is.
+    LookUp,
+}
+
+/// A command of the program.
+pub struct Command {
+    /// Its name; `policy score` is the command `score` of the command `policy`.
+    pub(crate) name: &'static str,
+    pub(crate) group: CommandGroup,
+    /// How clap reads its arguments.
+    define: fn(clap::Command) -> clap::Command,
+    run: Box<dyn Fn(&ArgMatches, &Program) -> Result<(), Failure>>,
+    /// Arguments that are names, for the completions of a shell.
+    pub(crate) names: Vec<(&'static str, ArgumentNames)>,
+}
+
+/// The names that an argument may be.
+#[derive(Clone, Debug)]
+pub(crate) enum ArgumentNames {
+    /// Those of the scenarios that Mumakil brings, or a file.
+    Scenarios,
+    /// Those of the studies that Mumakil brings, or a file.
+    Studies,
+    /// These.
+    These(Vec<&'static str>),
+}
+
+impl Command {
+    /// Returns a command with the arguments of a type.
+    pub fn of<A: Args + 'static>(
+        name: &'static str,
+        group: CommandGroup,
+        run: fn(A, &Program) -> Result<(), Failure>,
+    ) -> Self {
+        let run = move |matches: &ArgMatches, program: &Program| {
+            run(A::from_arg_matches(matches).expect("clap has read them"), program)
+        };
+        Self { name, group, define: A::augment_args, run: Box::new(run), names: Vec::new() }
+    }
+
+    /// Returns its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Completes an argument by these names. `check lesson` is the argument `lesson` of the command
+    /// `check` within this one.
+    pub fn names(self, argument: &'static str, names: Vec<&'static str>) -> Self {
+        self.completed(argument, ArgumentNames::These(names))
+    }
+
+    /// Completes an argument by the names of scenarios.
+    pub fn scenarios(self, argument: &'static str) -> Self {
+        self.completed(argument, ArgumentNames::Scenarios)
+    }
+
+    /// Completes an argument by the names of studies.
+    pub fn studies(self, argument: &'static str) -> Self {
+        self.completed(argument, ArgumentNames::Studies)
+    }
+
+    fn completed(mut self, argument: &'static str, names: ArgumentNames) -> Self {
+        self.names.push((argument, names));
+        self
+    }
+}
+
+impl Program {
+    /// Returns a program with the commands of this crate, and those of satellites.
+    pub fn new(registry: Registry, chapters: Vec<Chapter>, satellites: Vec<Satellite>) -> Self {
+        let mut commands = crate::commands();
+        commands.extend(satellites.into_iter().flat_map(|satellite| satellite.commands));
+        commands.sort_by_key(|command| command.group);
+        Self { registry, commands, chapters }
+    }
+
+    /// Returns the definition of the command line; `trace convert --to` takes the registry's formats.
+    pub(crate) fn definition(&self) -> clap::Command {
+        let help = format!("{}\n{EXAMPLES}", help::topics(&self.chapters));
+        let mut all = Arguments::command().after_long_help(help);
+        for Command { name, define, .. } in &self.commands {
+            let mut words = name.split(' ');
+            let (first, second) = (words.next().expect("a name"), words.next());
+            all = match second {
+                None => all.subcommand(define(clap::Command::new(first))),
+                Some(second) => all
+                    .mut_subcommand(first, |of| of.subcommand(define(clap::Command::new(second)))),
+            };
+        }
+        let all =
+            all.mut_subcommand("trace", |it| trace::with_targets(it, self.registry.formats()));
+        let template = groups::template(&all, &self.commands);
+        all.help_template(template)
+    }
+
+    /// Runs the command that the user has called.
+    pub(crate) fn run(&self, matches: &ArgMatches) -> Result<(), Failure> {
+        // Of `policy` and `policy score`, the longer name is the command that was called.
+        let called = self.commands.iter().filter_map(|command| {
+            let words = command.name.split(' ');
+            let matches = words.fold(Some(matches), |of, word| of?.subcommand_matches(word))?;
+            Some((command, matches))
+        });
+        let (command, matches) =
+            called.max_by_key(|(command, _)| command.name.len()).expect("clap asks for a command");
+        (command.run)(matches, self)
+    }
+
+    /// Returns the chapter of the guide with this name.
+    pub(crate) fn chapter(&self, name: &str) -> Option<&Chapter> {
+        self.chapters.iter().find(|chapter| chapter.name == name)
+    }
+
+    /// Returns the chapters that contain a word, each with the heading above the word's first
+    /// occurrence.
+    pub(crate) fn places(&self, word: &str) -> impl Iterator<Item = (&Chapter, &'static str)> {
+        let word = word.to_lowercase();
+        self.chapters.iter().filter_map(move |chapter| {
+            let mut heading = chapter.title();
+            chapter.text.lines().find_map(|line| {
+                if let Some(new) = line.strip_prefix("## ") {
+                    heading = new;
+                }
+                // Whole words only, or their plurals: `map` should not find `mapping`.
+                let is_word = |other: &str| {
+                    let other = other.to_lowercase();
+                    other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
+                };
+                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
+                words.any(is_word).then_some((chapter, heading))
+            })
+        })
+    }
+}
+
+impl Chapter {
+    /// Returns a chapter.
+    pub const fn new(name: &'static str, text: &'static str) -> Self {
+        Self { name, text }
+    }
+
+    /// Returns the chapter's heading.
+    pub fn title(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::registry;
+
+    #[test]
+    fn a_word_is_found_in_the_plural_and_not_inside_of_another() {
+        let chapters = [("a", "# Loads\n## A peak\nTwo peaks."), ("b", "# Times\nA sojourn.")];
+        let chapters = chapters.map(|(name, text)| Chapter::new(name, text));
+        let program = Program::new(registry(), chapters.to_vec(), Vec::new());
+        let found =
+            |word: &str| program.places(word).map(|(of, at)| (of.name, at)).collect::<Vec<_>>();
+        assert_eq!(found("peak"), [("a", "A peak")]);
+        assert_eq!(found("Sojourn"), [("b", "Times")]);
+        assert_eq!(found("sojour"), []);
+    }
+
+    #[test]
+    fn a_command_within_another_is_called_by_both_names() {
+        #[derive(clap::Args)]
+        struct Plan;
+        let fails = |_: Plan, _: &Program| Err(Failure::input("a plan of its own"));
+        let own = Command::of("trace plan", CommandGroup::LookUp, fails);
+        let own = Satellite { commands: vec![own], ..Satellite::default() };
+        let program = Program::new(registry(), Vec::new(), vec![own]);
+        let matches = program.definition().get_matches_from(["mumakil", "trace", "plan"]);
+        assert_eq!(program.run(&matches).unwrap_err().words(), "a plan of its own");
+    }
+}
