@@ -44,7 +44,7 @@ papers: build ## Repeat the papers' experiments and write the guide's table of t
 	$(MUMAKIL) papers --sabotage
 	$(MUMAKIL) papers --sabotage --markdown > target/papers.md
 	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
-	    -e '/^<!-- papers: made/r target/papers.md' src/guide/experiments.md
+	    -e '/^<!-- papers: made/r target/papers.md' satellites/papers/experiments.md
 
 picture: build ## Draw the README's pictures anew: a run's report, a study's chart, the attempts of a run
 	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture

@@ -45,12 +45,8 @@ chapters! {
     metrics
     time
     external
-    scores
-    teaching
     extending
     differences
-    experiments
-    watching
     exits
     tour
 }

@@ -96,7 +96,7 @@
 //! | [`verify`] | a checker of invariants that trusts only the events |
 //! | [`output`] | the folder of a run: whole or not at all; its digest |
 //! | [`emulation`] | all of these together: a scenario in, a recording out |
-//! | [`study`] | many scenarios: axes, runs and results; and random scenarios under the checker |
+//! | [`study`] | many scenarios: axes, runs and results |
 //! | [`guide`] | how to use all this: the chapters that `mumakil help` shows |
 //! | [`cli`] | the command line, one file for each subcommand, and what satellites add to it |
 //!
@@ -115,7 +115,7 @@ pub use mumakil_results::{expect, explain, numbers_as_text, table, tables};
 pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};
-pub use mumakil_study::{self as study, chaos};
+pub use mumakil_study as study;
 pub use mumakil_traces as traces;
 pub use mumakil_yaml as yaml;
 
@@ -125,7 +125,13 @@ pub mod guide;
 /// Returns the satellites: crates that add to the program, and that nothing else names. Without the
 /// line of one here, its line in `Cargo.toml` and its folder, all else builds and works.
 pub fn satellites() -> Vec<cli::Satellite> {
-    vec![mumakil_live::satellite()]
+    vec![
+        mumakil_arena::satellite(),
+        mumakil_chaos::satellite(),
+        mumakil_course::satellite(),
+        mumakil_live::satellite(),
+        mumakil_papers::satellite(),
+    ]
 }
 
 /// Returns a registry of the policies, kinds of workload and formats of traces that Mumakil brings.

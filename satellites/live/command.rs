@@ -175,7 +175,7 @@ impl LiveArguments {
         terminal::print(&TerminalLines::of(server.url()))?;
         terminal::pass_on("open this address in a browser; Ctrl-C ends the session");
         // From here on, Ctrl-C removes the hidden folder of the run in progress.
-        interrupt::guard_results(&RunBar::new());
+        interrupt::guard_results(&RunBar::default());
         let registry = &restricted(registry, &prepared.scenario);
         let session = Session::new(prepared, warnings, registry.clone(), self.speed);
         let host = Owner { writes: self.out.is_some() };

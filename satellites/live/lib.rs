@@ -23,10 +23,14 @@ pub mod session;
 mod testing;
 pub mod user_action;
 
-use mumakil_cli::{Command, CommandGroup, Satellite};
+use mumakil_cli::{Chapter, Command, CommandGroup, Satellite};
 
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {
     let live = Command::of("live", CommandGroup::RunAndLook, command::LiveArguments::run);
-    Satellite { commands: vec![live.scenarios("scenario")] }
+    Satellite {
+        commands: vec![live.scenarios("scenario")],
+        chapters: vec![Chapter::new("watching", include_str!("watching.md"))],
+        ..Satellite::default()
+    }
 }

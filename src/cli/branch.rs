@@ -86,7 +86,7 @@ impl BranchArguments {
         let name = format!("out/{}-{}-branch", scenario.name, scenario.seed);
         let target = self.out.unwrap_or_else(|| name.into());
         let until = SimTime::ZERO + self.at;
-        let bar = RunBar::new();
+        let bar = RunBar::default();
         interrupt::guard_results(&bar);
         let prepared = [
             source::prepare(&draft, scenario, registry)?,

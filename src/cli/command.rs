@@ -4,7 +4,8 @@ use clap::{ArgMatches, Args, CommandFactory};
 
 use crate::failure::Failure;
 use crate::{Arguments, EXAMPLES, groups, help, trace};
-use mumakil_scenario::Registry;
+use mumakil_scenario::{Registry, Starter};
+use serde_json::Value;
 
 /// The program that users call.
 pub struct Program {
@@ -14,6 +15,10 @@ pub struct Program {
     pub commands: Vec<Command>,
     /// The chapters of the guide.
     pub chapters: Vec<Chapter>,
+    /// Suites of scenarios.
+    pub suites: Vec<Starter>,
+    /// The JSON Schema of suites.
+    pub suite_schema: Option<fn(&Registry) -> Value>,
 }
 
 /// What a satellite adds to the program.
@@ -21,6 +26,12 @@ pub struct Program {
 pub struct Satellite {
     /// Its commands.
     pub commands: Vec<Command>,
+    /// Its chapters of the guide.
+    pub chapters: Vec<Chapter>,
+    /// Suites of scenarios.
+    pub suites: &'static [Starter],
+    /// The JSON Schema of suites.
+    pub suite_schema: Option<fn(&Registry) -> Value>,
 }
 
 /// A chapter of the guide.
@@ -45,6 +56,8 @@ pub enum CommandGroup {
     LookUp,
 }
 
+type RunCommand = dyn Fn(&ArgMatches, &Program) -> Result<(), Failure>;
+
 /// A command of the program.
 pub struct Command {
     /// Its name; `policy score` is the command `score` of the command `policy`.
@@ -52,7 +65,7 @@ pub struct Command {
     pub(crate) group: CommandGroup,
     /// How clap reads its arguments.
     define: fn(clap::Command) -> clap::Command,
-    run: Box<dyn Fn(&ArgMatches, &Program) -> Result<(), Failure>>,
+    run: Box<RunCommand>,
     /// Arguments that are names, for the completions of a shell.
     pub(crate) names: Vec<(&'static str, ArgumentNames)>,
 }
@@ -110,11 +123,16 @@ impl Command {
 
 impl Program {
     /// Returns a program with the commands of this crate, and those of satellites.
-    pub fn new(registry: Registry, chapters: Vec<Chapter>, satellites: Vec<Satellite>) -> Self {
-        let mut commands = crate::commands();
-        commands.extend(satellites.into_iter().flat_map(|satellite| satellite.commands));
+    pub fn new(registry: Registry, mut chapters: Vec<Chapter>, satellites: Vec<Satellite>) -> Self {
+        let (mut commands, mut suites, mut suite_schema) = (crate::commands(), Vec::new(), None);
+        for satellite in satellites {
+            commands.extend(satellite.commands);
+            chapters.extend(satellite.chapters);
+            suites.extend(satellite.suites);
+            suite_schema = suite_schema.or(satellite.suite_schema);
+        }
         commands.sort_by_key(|command| command.group);
-        Self { registry, commands, chapters }
+        Self { registry, commands, chapters, suites, suite_schema }
     }
 
     /// Returns the definition of the command line; `trace convert --to` takes the registry's formats.
@@ -140,13 +158,23 @@ impl Program {
     pub(crate) fn run(&self, matches: &ArgMatches) -> Result<(), Failure> {
         // Of `policy` and `policy score`, the longer name is the command that was called.
         let called = self.commands.iter().filter_map(|command| {
-            let words = command.name.split(' ');
-            let matches = words.fold(Some(matches), |of, word| of?.subcommand_matches(word))?;
+            let mut words = command.name.split(' ');
+            let matches = words.try_fold(matches, ArgMatches::subcommand_matches)?;
             Some((command, matches))
         });
         let (command, matches) =
             called.max_by_key(|(command, _)| command.name.len()).expect("clap asks for a command");
         (command.run)(matches, self)
+    }
+
+    /// Runs the command that these words call.
+    ///
+    /// # Errors
+    /// If no satellite brings the command, or as the command fails.
+    pub fn call(&self, words: &[&str]) -> Result<(), Failure> {
+        let words = std::iter::once("mumakil").chain(words.iter().copied());
+        let matches = self.definition().try_get_matches_from(words);
+        self.run(&matches.map_err(|error| Failure::input(error.render()))?)
     }
 
     /// Returns the chapter of the guide with this name.

@@ -8,7 +8,7 @@ use super::{Program, called, terminal};
 use crate::command::ArgumentNames;
 use mumakil_results::expect;
 use mumakil_results::tables;
-use mumakil_scenario::{Reference, Registry, Starter};
+use mumakil_scenario::{Reference, Starter};
 use mumakil_study as study;
 
 /// Print a shell's completion script
@@ -41,7 +41,7 @@ fn with_names(program: &Program, shell: Shell) -> clap::Command {
         .chain(program.chapters.iter().map(|chapter| chapter.name))
         .collect();
     all = named(all, &["help", "topic"], topics);
-    all = named(all, &["show", "first"], shown(&program.registry));
+    all = named(all, &["show", "first"], shown(program));
     for command in &program.commands {
         for (argument, names) in &command.names {
             let starters = |is_study: bool| {
@@ -79,12 +79,13 @@ fn named(command: clap::Command, path: &[&str], names: Vec<&'static str>) -> cla
 }
 
 /// Returns all names that `show` takes.
-fn shown(registry: &Registry) -> Vec<&'static str> {
+fn shown(program: &Program) -> Vec<&'static str> {
+    let registry = &program.registry;
     let keys = Reference::of(&study::schema(registry));
     let mut names = kept(keys.names());
     names.extend(["reference", "schema"]);
     names.extend(Starter::named().map(|starter| starter.name));
-    names.extend(study::SUITES.iter().map(|suite| suite.name));
+    names.extend(program.suites.iter().map(|suite| suite.name));
     names.extend(registry.names());
     names.extend(expect::quantities().map(|(name, ..)| name));
     names.extend(tables::all().iter().map(|table| table.file));

@@ -10,12 +10,12 @@ use mumakil_base::disk::File;
 use mumakil_run::output::{AsideFile, OutputError, ReplacedFiles};
 
 /// Writes a file; `fill` writes its content. An existing file is replaced only with `force`.
-pub(super) fn write(
+pub fn write(
     target: &Path,
     force: bool,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    interrupt::guard(&RunBar::new(), ", nothing was written");
+    interrupt::guard(&RunBar::default(), ", nothing was written");
     let over = if force { ReplacedFiles::Anything } else { ReplacedFiles::Nothing };
     let failure = |error| match error {
         OutputError::Exists { .. } => exists(target),
@@ -29,12 +29,12 @@ pub(super) fn write(
 }
 
 /// Returns the failure for a file that exists already.
-pub(super) fn exists(target: &Path) -> Failure {
+pub fn exists(target: &Path) -> Failure {
     Failure::input(format!("{} exists already (--force replaces it)", target.display()))
 }
 
 /// Returns the failure for a file that cannot be written.
-pub(super) fn cannot(target: &Path, error: io::Error) -> Failure {
+pub fn cannot(target: &Path, error: io::Error) -> Failure {
     let kind = error.kind();
     let error = anyhow::Error::new(error).context(format!("cannot write {}", target.display()));
     // If the path names a folder, or no file can have the name, the user has made a mistake; other

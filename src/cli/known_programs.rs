@@ -25,7 +25,7 @@ static KNOWN_HERE: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Remembers a program. Returns whether it was known. `located` is its command, with absolute paths
 /// for files.
-pub(super) fn remember(located: &[String]) -> bool {
+pub fn remember(located: &[String]) -> bool {
     let id = hex(&Sha256::digest(located.join("\0")));
     // Where there is no folder for the file, warn at least once in each process.
     if !KNOWN_HERE.lock().insert(id.clone()) {

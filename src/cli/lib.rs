@@ -36,31 +36,27 @@ use mumakil_run::MODEL;
 use mumakil_runtime::words_of_panic;
 
 mod branch;
-mod chaos;
 mod check;
 mod command;
 mod compare;
 mod completions;
-mod course;
 mod drive;
 mod explain;
 pub mod failure;
-mod file;
+pub mod file;
 #[cfg(test)]
 mod full_disk;
 mod groups;
 mod help;
-mod hunt;
 pub mod interrupt;
-mod known_programs;
+pub mod known_programs;
 pub mod lines;
 mod list;
 mod man;
 mod minutes;
-mod open;
+pub mod open;
 mod packed;
-mod papers;
-mod policy;
+pub mod policy;
 mod predict;
 pub mod progress;
 mod py;
@@ -70,8 +66,8 @@ mod sandboxed;
 mod show;
 pub mod source;
 mod story;
-mod study;
-mod table;
+pub mod study;
+pub mod table;
 pub mod terminal;
 #[cfg(test)]
 #[path = "../../tests/it/registry.rs"]
@@ -127,18 +123,12 @@ pub fn commands() -> Vec<Command> {
         Command::of("compare", CompareAndStudy, compare::CompareArguments::run),
         Command::of("branch", CompareAndStudy, branch::BranchArguments::run).scenarios("scenario"),
         Command::of("study", CompareAndStudy, study::StudyArguments::run).studies("study"),
-        Command::of("papers", CompareAndStudy, papers::PapersArguments::run)
-            .names("ids", papers::ids()),
         Command::of("trace", BringYourOwn, trace::TraceArguments::run),
         Command::of("predict", BringYourOwn, predict::PredictArguments::run),
         Command::of("policy", BringYourOwn, policy::PolicyArguments::run),
-        Command::of("chaos", BringYourOwn, chaos::ChaosArguments::run),
+        Command::of("policy new", BringYourOwn, policy::new::PolicyNewArguments::run),
         Command::of("list", LookUp, list::ListArguments::run),
         Command::of("show", LookUp, show::ShowArguments::run),
-        Command::of("course", LookUp, course::CourseArguments::run)
-            .names("lesson", course::numbers())
-            .names("check lesson", course::numbers())
-            .names("teacher lesson", course::numbers()),
         Command::of("help", LookUp, help::HelpArguments::run),
         Command::of("man", LookUp, man::ManArguments::run),
         Command::of("completions", LookUp, completions::CompletionsArguments::run),

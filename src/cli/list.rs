@@ -11,7 +11,6 @@ use mumakil_policies::scheduler::{FACTS, FUNCTIONS, RankFunction, VICTIM};
 use mumakil_results::expect;
 use mumakil_results::tables;
 use mumakil_scenario::{Registry, STARTERS};
-use mumakil_study::SUITES;
 
 /// List scenarios, policies, quantities or tables
 #[derive(Debug, clap::Args)]
@@ -56,7 +55,7 @@ impl ListArguments {
                 aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
             }
             Some(Listing::Suites) => {
-                aligned(SUITES.iter().map(|suite| (suite.name, suite.question())))
+                aligned(program.suites.iter().map(|suite| (suite.name, suite.question())))
             }
             Some(Listing::Schedulers) => schedulers(registry),
             Some(Listing::Ranks) => ranks(),

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use super::terminal;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(super) struct OpenOption {
+#[expect(missing_docs, reason = "clap would show them as those of the command")]
+pub struct OpenOption {
     /// Show the page when it is written
     #[arg(long)]
     open: bool,
@@ -18,7 +19,7 @@ const VIEWERS: [&str; 2] = ["xdg-open", "open"];
 impl OpenOption {
     /// Shows a page, if the option is given. Without a viewer only a warning is printed: the results
     /// are written already.
-    pub(super) fn show(self, page: &Path) {
+    pub fn show(self, page: &Path) {
         if !self.open {
             return;
         }

@@ -27,7 +27,7 @@ impl Folders {
                 continue;
             };
             if unpacked.is_none() {
-                interrupt::guard(&RunBar::new(), "interrupted");
+                interrupt::guard(&RunBar::default(), "interrupted");
                 let room = std::env::temp_dir().join("mumakil-unpacked");
                 unpacked = Some(AsideFolder::create(&room, ReplacedFiles::Anything)?);
             }

@@ -1,4 +1,4 @@
-//! `mumakil policy`: begins a policy of your own as an external program, tries it, and scores it.
+//! `mumakil policy`: begins a policy of your own as an external program; satellites try and score it.
 //! ```text
 //! policy new mine.py   -> mine.py: an adapter and a policy of twenty lines, to be changed
 //! policy try mine.py   -> random small clusters, each run twice: mistakes, each with its scenario
@@ -12,39 +12,17 @@ use std::path::Path;
 use super::Program;
 use super::failure::Failure;
 
-mod contest;
-pub(super) mod contestant;
-mod new;
-mod rank;
-mod rehearse;
-pub(super) mod score;
+pub mod contestant;
+pub(crate) mod new;
 
 /// Begin a policy of your own, try it, and score it
 #[derive(Debug, clap::Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
-pub(super) struct PolicyArguments {
-    #[command(subcommand)]
-    command: PolicyCommand,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum PolicyCommand {
-    New(new::PolicyNewArguments),
-    #[command(name = "try")]
-    Rehearse(rehearse::PolicyRehearseArguments),
-    Score(score::PolicyScoreArguments),
-    Rank(rank::PolicyRankArguments),
-}
+pub(super) struct PolicyArguments {}
 
 impl PolicyArguments {
-    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
-        let registry = &program.registry;
-        match self.command {
-            PolicyCommand::New(arguments) => arguments.run(),
-            PolicyCommand::Rehearse(arguments) => arguments.run(registry),
-            PolicyCommand::Score(arguments) => arguments.run(registry),
-            PolicyCommand::Rank(arguments) => arguments.run(registry),
-        }
+    pub(super) fn run(self, _: &Program) -> Result<(), Failure> {
+        unreachable!("clap asks for one of its commands")
     }
 }
 

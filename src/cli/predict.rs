@@ -137,7 +137,7 @@ impl PredictArguments {
         let name = self.log.file_name().unwrap_or_default().to_string_lossy();
         let name = name.split('.').next().unwrap_or_default();
         let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
-        let bar = RunBar::new();
+        let bar = RunBar::default();
         interrupt::guard_results(&bar);
         let over = match self.force {
             true => ReplacedFiles::Checked(|there| {

@@ -31,9 +31,9 @@ pub struct RunBar {
     bar: ProgressBar,
 }
 
-impl RunBar {
+impl Default for RunBar {
     /// Returns a bar that is not shown yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         // `ProgressBar` draws on stderr, and only if that is a terminal.
         let bar = ProgressBar::new(STEPS);
         let style = ProgressStyle::with_template(&format!("{{bar:{WIDTH}}} {{msg}}{{left}}"))
@@ -41,7 +41,9 @@ impl RunBar {
         bar.set_style(style.with_key("left", told_left));
         Self { bar }
     }
+}
 
+impl RunBar {
     /// Returns the function to which a run with `jobs` jobs reports its progress.
     pub fn watch(&self, scenario: &Scenario, jobs: u64) -> OnProgress {
         let (bar, until) = (self.bar.clone(), scenario.until);
@@ -72,17 +74,17 @@ fn told_left(state: &ProgressState, to: &mut dyn fmt::Write) {
 
 /// Counts the jobs of a trace as they are read; without a terminal it prints nothing.
 #[derive(Debug)]
-pub struct JobCount(ProgressBar);
+pub(crate) struct JobCount(ProgressBar);
 
 impl JobCount {
     /// Returns a count that begins at zero.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let style = ProgressStyle::with_template("{human_pos} jobs read");
         Self(ProgressBar::no_length().with_style(style.expect("the template is right")))
     }
 
     /// Counts a job.
-    pub fn tick(&self) {
+    pub(crate) fn tick(&self) {
         self.0.inc(1);
     }
 }

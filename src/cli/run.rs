@@ -147,7 +147,7 @@ impl RunArguments {
                  whole; name one outside it",
             ));
         }
-        let bar = RunBar::new();
+        let bar = RunBar::default();
         // Handle signals before the folder exists: Ctrl-C removes the hidden, half-written folder.
         interrupt::guard_results(&bar);
         // Create the folder before the run, to refuse an existing folder now rather than after

@@ -147,7 +147,7 @@ impl AllNames<'_> {
                 Starter::find(name).map(|starter| PrintedText::Text(starter.text.to_owned()))
             }
             Suite => {
-                let suite = study::SUITES.iter().find(|suite| suite.name == name);
+                let suite = self.program.suites.iter().find(|suite| suite.name == name);
                 suite.map(|suite| PrintedText::Text(suite.text.to_owned()))
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
@@ -166,7 +166,7 @@ impl AllNames<'_> {
                 let schema = match name {
                     "scenario" => scenario::schema(self.registry),
                     "study" => study::schema(self.registry),
-                    "suite" => study::Suite::schema(self.registry),
+                    "suite" => self.program.suite_schema?(self.registry),
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
@@ -202,7 +202,7 @@ impl AllNames<'_> {
     fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
-            Suite => nearest(name, study::SUITES.iter().map(|suite| suite.name)),
+            Suite => nearest(name, self.program.suites.iter().map(|suite| suite.name)),
             Scheduler => nearest(name, self.registry.names()),
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
@@ -315,8 +315,7 @@ mod tests {
         let policies = registry.names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
-        let suites = study::SUITES.iter().map(|suite| (Suite, suite.name));
-        for (kind, name) in starters.chain(suites).chain(policies).chain(quantities).chain(tables) {
+        for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
             assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
         }
     }

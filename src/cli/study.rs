@@ -13,7 +13,7 @@ mod merge;
 mod on;
 mod outcome;
 mod plan;
-pub(super) mod sabotage;
+pub mod sabotage;
 mod status;
 
 use std::fs;
@@ -26,9 +26,9 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rustc_hash::FxHashSet;
 
-pub(super) use self::at_work::AtWork;
+pub use self::at_work::AtWork;
 use self::at_work::SignsOfLife;
-pub(super) use self::on::{ElsewhereArguments, ElsewhereStudy};
+pub use self::on::{ElsewhereArguments, ElsewhereStudy};
 use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
@@ -78,7 +78,7 @@ Exit codes:
   2  the study or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself
   130, 143  interrupted (Ctrl-C), told to end (SIGTERM); start it again to go on")]
-pub(super) struct StudyArguments {
+pub struct StudyArguments {
     #[command(subcommand)]
     command: Option<StudyCommand>,
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub(super) struct StudyRunArguments {
 
 /// The options for doing runs.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub(super) struct PaceOptions {
+pub struct PaceOptions {
     /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
@@ -170,7 +170,7 @@ impl PaceOptions {
 
     /// Returns the pace for policies that are watched: each run is done under the checker, and takes
     /// no longer than `limit` unless the user says otherwise.
-    pub(super) fn watched(self, limit: SimSpan) -> Self {
+    pub fn watched(self, limit: SimSpan) -> Self {
         Self { verify: true, time_limit: self.time_limit.or(Some(limit)), ..self }
     }
 
@@ -275,11 +275,13 @@ impl StudyRunArguments {
 }
 
 /// The work on a study, or on several studies that share a bar.
-pub(super) struct StudySession<'r> {
-    pub(super) store: Store,
+pub struct StudySession<'r> {
+    /// The folder of the runs.
+    pub store: Store,
     /// The claim of the folder, from the first run on.
     claim: Option<FolderClaim>,
-    pub(super) out: PathBuf,
+    /// The folder of the study.
+    pub out: PathBuf,
     /// The study that is still to be written into the folder; `None` if there is none.
     kept: Option<(Study, BroughtFiles)>,
     /// The part of the study to do; `None` for a process that has the folder for itself.
@@ -308,7 +310,7 @@ pub(super) struct StudySession<'r> {
 
 impl<'r> StudySession<'r> {
     /// Returns a session that has begun nothing yet.
-    pub(super) fn new(
+    pub fn new(
         out: PathBuf,
         shard: Option<Shard>,
         pace: PaceOptions,
@@ -339,17 +341,17 @@ impl<'r> StudySession<'r> {
     }
 
     /// Sets the study to write into the folder, with the files that it names.
-    pub(super) fn keep(&mut self, study: Study, which: BroughtFiles) {
+    pub fn keep(&mut self, study: Study, which: BroughtFiles) {
         self.kept = Some((study, which));
     }
 
     /// Prints the warnings of the runs.
-    pub(super) fn warn(&self) {
+    pub fn warn(&self) {
         self.doubts().for_each(|doubt| terminal::warn(&doubt));
     }
 
     /// Returns the warnings of the runs.
-    pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
         self.doubts.told()
     }
 
@@ -364,12 +366,12 @@ impl<'r> StudySession<'r> {
     }
 
     /// Writes the last sign of life: the work is done.
-    pub(super) fn ends(&self) -> Result<(), Failure> {
+    pub fn ends(&self) -> Result<(), Failure> {
         Ok(self.at_work.ends(End::Done, None)?)
     }
 
     /// Does the missing runs of a study.
-    pub(super) fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
+    pub fn run(&mut self, study: &Study, quiet: bool) -> Result<StudyManifest, Failure> {
         let done = self.run_missing(study, quiet);
         self.signed(done)
     }
@@ -408,7 +410,7 @@ impl<'r> StudySession<'r> {
 
     /// Does the missing runs of a study, in a folder where no other process works. Runs that fail
     /// are noted there; those that were late are tried again alone before.
-    pub(super) fn run_all(&mut self, study: &Study) -> Result<(Plan, StudyManifest), Failure> {
+    pub fn run_all(&mut self, study: &Study) -> Result<(Plan, StudyManifest), Failure> {
         let done = self.begin(study, true).and_then(|(plan, sheet)| {
             self.say_study(&plan, &sheet)?;
             self.work_alone(&plan)?;
@@ -419,7 +421,7 @@ impl<'r> StudySession<'r> {
     }
 
     /// Removes runs that this process has the folder of.
-    pub(super) fn remove(&self, runs: &[&str]) -> Result<(), Failure> {
+    pub fn remove(&self, runs: &[&str]) -> Result<(), Failure> {
         Ok(self.claim.as_ref().map_or(Ok(()), |claim| claim.remove(runs))?)
     }
 

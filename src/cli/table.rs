@@ -9,7 +9,7 @@ use mumakil_draw::page::{Headline, PageBlock, PageCell, PageTable, Section};
 
 /// The side to which a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub enum Align {
     /// Texts.
     Left,
     /// Numbers.
@@ -17,7 +17,7 @@ pub(super) enum Align {
 }
 
 /// Returns rows as lines of aligned columns, indented by two and at most as wide as the terminal.
-pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
+pub fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
     let mut table = Table::new();
     *table.style_mut() = presets::NOTHING;
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -37,7 +37,7 @@ pub(super) fn table(rows: &[Vec<String>], columns: &[Align]) -> TerminalLines {
 
 /// Returns the content of a page as lines, without charts and commands. A table has at most `most`
 /// rows.
-pub(super) fn lines_of(sections: &[Section], most: usize) -> TerminalLines {
+pub fn lines_of(sections: &[Section], most: usize) -> TerminalLines {
     let mut lines = TerminalLines::default();
     for (number, Section { title, blocks }) in sections.iter().enumerate() {
         // The first section needs no title, and a table has its own.
@@ -76,7 +76,7 @@ fn lines_of_block(block: &PageBlock, most: usize) -> TerminalLines {
 }
 
 /// Returns a page's table in Markdown.
-pub(super) fn markdown(PageTable { columns, rows, .. }: &PageTable) -> TerminalLines {
+pub fn markdown(PageTable { columns, rows, .. }: &PageTable) -> TerminalLines {
     let mut table = Table::new();
     *table.style_mut() = presets::ASCII_MARKDOWN;
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -88,7 +88,7 @@ pub(super) fn markdown(PageTable { columns, rows, .. }: &PageTable) -> TerminalL
 }
 
 /// Returns a page's table as lines, with its caption and at most `most` of its rows.
-pub(super) fn lines_of_table(table: &PageTable, most: usize) -> TerminalLines {
+pub fn lines_of_table(table: &PageTable, most: usize) -> TerminalLines {
     let PageTable { caption, columns, rows } = table;
     let mut lines = TerminalLines::default();
     if !caption.is_empty() {
@@ -112,12 +112,12 @@ pub(super) fn lines_of_table(table: &PageTable, most: usize) -> TerminalLines {
 
 /// Returns the cells of a row with control characters escaped: a line end in a name would look like
 /// another row.
-pub(super) fn cells(row: &[String]) -> Vec<String> {
+pub fn cells(row: &[String]) -> Vec<String> {
     row.iter().map(|cell| plain(cell).into_owned()).collect()
 }
 
 /// Returns the lines of a table.
-pub(super) fn lines(table: &Table) -> TerminalLines {
+pub fn lines(table: &Table) -> TerminalLines {
     table.trim_fmt().lines().map(TerminalLines::of).sum()
 }
 

@@ -1,5 +1,4 @@
-//! Many runs: a study varies a scenario and reports the results; [`chaos`] runs random scenarios to
-//! find mistakes in Mumakil.
+//! Many runs: a study varies a scenario and reports the results.
 //!
 //! This is the topmost library: it makes scenarios, runs them with `mumakil-run`, and reads their
 //! results.
@@ -19,31 +18,32 @@
 //!   finished runs show the progress of a study.
 //! - `conclude`: makes the numbers, the tables, the charts (`draw`) and the report from the
 //!   manifest and the runs alone.
-//! - [`papers`]: the published experiments, each as a study; [`chaos`]: random scenarios.
 
-pub mod chaos;
 mod conclude;
 mod draw;
-pub mod papers;
 mod plan;
 mod run;
-mod score;
 #[cfg(test)]
 #[path = "../../tests/it/registry.rs"]
 mod testing;
 mod watch;
 
 pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
-pub use conclude::findings::{CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings};
-pub use conclude::report::{
-    CELLS, COMPARISONS, ConcludeError, Concluded, conclude, run_path, write_manifest,
+pub use conclude::findings::{
+    CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings, planned_metric,
 };
+pub use conclude::report::{
+    CELLS, COMPARISONS, ConcludeError, Concluded, charts, conclude, run_path, write_manifest,
+};
+pub use conclude::study_runs::StudyRuns;
 pub use conclude::teeth::{SabotageOutcome, Teeth, verdict_states};
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
+pub use plan::axes::{Axis, SCENARIO, SEEDS, Sweep, short_label, unnamed};
 pub use plan::brought_files::{BringError, BroughtFiles};
 pub use plan::compared::ComparedWith;
 pub use plan::manifest::{ManifestAxis, ManifestCell, StudyManifest, read_manifest};
 pub use plan::named_files::NamedFile;
+pub use plan::needed_folder::needed_folder;
 pub use plan::resolved::{keep, keep_as};
 pub use plan::runs::{Cell, Plan, PlanError, PlannedRun};
 pub use plan::sabotage::Sabotage;
@@ -52,13 +52,9 @@ pub use run::failed;
 pub use run::forecast::Forecast;
 pub use run::run_warnings::RunWarnings;
 pub use run::shared_runs::SharedRuns;
-pub use run::store::{AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
+pub use run::soundness::{PolicyObservations, broken_invariants, parted, sign};
+pub use run::store::{self, AT_WORK, FAILED, FolderAccess, FolderClaim, Store, StoreForm};
 pub use run::work::{NextRun, RunEffort, Shard, WorkStep, is_late};
-pub use score::contest::{Contest, Contestant, change_programs};
-pub use score::page::shown as shown_ratio;
-pub use score::scores::{PolicyScore, ScenarioScore};
-pub use score::suite::{PolicyLimits, SUITES, Suite};
-pub use score::{ScoreError, ScoredContest, Verdict};
 pub use watch::life_sign::{
     EVERY, End, Life, LiveRun, SignLock, SlowRun, WallInstant, WriterState,
 };

@@ -14,6 +14,7 @@ pub(crate) mod drawn;
 pub(crate) mod expressions;
 pub(crate) mod manifest;
 pub(crate) mod named_files;
+pub(crate) mod needed_folder;
 pub(crate) mod overloaded;
 pub(crate) mod resolved;
 pub(crate) mod runs;

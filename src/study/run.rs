@@ -12,6 +12,7 @@ pub mod failed;
 pub(crate) mod forecast;
 pub(crate) mod run_warnings;
 pub(crate) mod shared_runs;
-pub(crate) mod store;
+pub(crate) mod soundness;
+pub mod store;
 pub(crate) mod verified;
 pub(crate) mod work;

@@ -240,10 +240,6 @@ fn a_program_is_announced_once_until_its_command_or_its_place_is_another() {
     room.write("option.yaml", &scenario.replace("policy.sh]", "policy.sh, x]"));
     assert!(announced("run option.yaml --out five"), "another command");
     assert!(!announced("run option.yaml --out six"));
-    // A policy that was tried was named on the command line.
-    room.write("named.yaml", &scenario.replace("policy.sh]", "policy.sh, y]"));
-    let _ = room.mumakil("policy try --runs 1 -- sh policy.sh y").output().unwrap();
-    assert!(!announced("run named.yaml --out seven"));
 }
 
 #[test]

@@ -18,7 +18,6 @@ mod charts;
 mod checkpoints;
 mod command_line;
 mod commit_pending;
-mod course;
 mod deadlines;
 mod decisions;
 mod determinism;
@@ -51,7 +50,6 @@ mod own_table;
 mod parting;
 mod picture;
 mod predict;
-mod programs;
 mod python;
 mod rank;
 mod real_hadoop;
@@ -61,7 +59,6 @@ mod resources;
 mod sandbox;
 mod scenarios;
 mod schema;
-mod scores;
 mod shares;
 mod shuffles;
 mod signs;
@@ -82,8 +79,16 @@ mod unlike_nodes;
 mod workloads;
 
 // The tests of satellites stand in their folders.
+#[path = "../../satellites/course/tests/mod.rs"]
+mod course;
 #[path = "../../satellites/live/tests/mod.rs"]
 mod live;
+#[path = "../../satellites/papers/tests/mod.rs"]
+mod papers;
+#[path = "../../satellites/chaos/tests/mod.rs"]
+mod programs;
+#[path = "../../satellites/arena/tests/mod.rs"]
+mod scores;
 
 /// Returns the folder of the repository.
 fn root() -> &'static Path {

@@ -5,7 +5,7 @@ use std::fs;
 use mumakil::emulation::{Options, emulate};
 use mumakil::mapred::ProgramPermit;
 use mumakil::scenario::{self, Draft, Registry, Scenario, Warning};
-use mumakil::study::{self, Contest, Contestant, Plan, SUITES, Study, Suite};
+use mumakil::study::{self, Plan, Study};
 use serde_json::Value;
 
 use crate::Room;
@@ -96,11 +96,10 @@ fn a_program_is_seen_before_it_starts() {
 }
 
 #[test]
-fn studies_and_contests_know_a_program() {
+fn studies_know_a_program() {
     let room = Room::new();
     room.write("mine.sh", "touch PWNED\n");
     let registry = mumakil::registry();
-    let suite = SUITES.iter().find(|suite| suite.name == "small").unwrap();
     let text = format!("{REST}sweep: {{scheduler: [fifo, {SCHEDULER}], seeds: 1}}\n");
     let draft = Draft::of(&room.path("mine.yaml").display().to_string(), &text).unwrap();
     let plan = Plan::new(&Study::of(draft).unwrap(), &registry).unwrap();
@@ -108,14 +107,5 @@ fn studies_and_contests_know_a_program() {
     assert!(plan.program(&[1]).is_some(), "{text}");
     let names: Vec<_> = plan.files.iter().map(|file| file.name.clone()).collect();
     assert_eq!(names, ["mine.sh".into()] as [std::path::PathBuf; 1], "{text}");
-
-    let scheduler = serde_yaml::from_str(SCHEDULER).unwrap();
-    let contestant = Contestant { name: "mine".to_owned(), scheduler };
-    let suite = Suite::of(&Draft::of(suite.name, suite.text).unwrap()).unwrap();
-    let contest = Contest::new(suite, &[contestant], None, &registry).unwrap();
-    let plan = Plan::new(&contest.study, &registry).unwrap();
-    let mut programs = plan.runs.iter().flat_map(|run| plan.scenario(run).programs).peekable();
-    assert!(contest.starts_program && programs.peek().is_some());
-    assert!(programs.all(|program| program.is_boxed), "{text}");
     assert!(!room.path("PWNED").exists());
 }

@@ -16,7 +16,7 @@ use std::{fs, thread};
 use crate::rows;
 use mumakil::emulation::{Options, emulate};
 use mumakil::scenario;
-use mumakil::study::papers;
+use mumakil::study::needed_folder;
 
 const SEEDS: u64 = 10;
 
@@ -119,7 +119,7 @@ fn emulated(yaml: &str, seed: u64) -> BTreeMap<String, Phases> {
 /// The bounds stand near the spread of the measured runs among themselves, which is 4 to 7 %.
 #[test]
 fn jobs_take_as_long_as_in_a_running_hadoop() {
-    let Some(folder) = papers::needed_folder("MUMAKIL_TRACES/real-hadoop") else {
+    let Some(folder) = needed_folder("MUMAKIL_TRACES/real-hadoop") else {
         println!("skipped: there is no folder `real-hadoop` in MUMAKIL_TRACES, nor beside it");
         return;
     };
@@ -169,7 +169,7 @@ fn jobs_take_as_long_as_in_a_running_hadoop() {
 /// come from the trace.
 #[test]
 fn a_replayed_log_repeats_the_run_that_it_logs() {
-    let Some(folder) = papers::needed_folder("MUMAKIL_TRACES/real-hadoop") else {
+    let Some(folder) = needed_folder("MUMAKIL_TRACES/real-hadoop") else {
         println!("skipped: there is no folder `real-hadoop` in MUMAKIL_TRACES, nor beside it");
         return;
     };

@@ -849,8 +849,6 @@ fn somebodys_files_are_not_written_over() {
         "study parts.yaml --out part",
         "study merge part --out mine",
         "study merge missing --out new",
-        "papers MK-19 --out mine",
-        "papers MK-19 --out run",
     ] {
         let refused = room.mumakil(arguments).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{arguments}");
@@ -909,39 +907,6 @@ fn a_scenario_is_no_study_and_the_other_way_round() {
     let study = room.mumakil("study quickstart").output().unwrap();
     assert_eq!(study.status.code(), Some(2));
     assert!(String::from_utf8(study.stderr).unwrap().contains("quickstart has no `sweep`"));
-}
-
-#[test]
-fn experiments_without_their_input_are_skipped_aloud() {
-    let room = Room::new();
-    let mut papers = room.mumakil("papers MK-19 --json --out out");
-    let told = papers.env_remove("MUMAKIL_TRACES").output().unwrap();
-    assert!(told.status.success());
-    let rows: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
-    let verdicts: Vec<&str> =
-        rows.as_array().unwrap().iter().map(|row| row["verdict"].as_str().unwrap()).collect();
-    assert_eq!(verdicts, ["skipped", "skipped"], "it has two files");
-    assert!(String::from_utf8(told.stderr).unwrap().contains("MK-19 is skipped"));
-    assert_eq!(room.mumakil("papers DS-F99").output().unwrap().status.code(), Some(2));
-}
-
-#[test]
-fn warnings_of_runs_come_with_the_experiments_id() {
-    let room = Room::new();
-    fs::create_dir_all(room.path("papers/delay-scheduling")).unwrap();
-    let yaml = "
-experiment: {id: DS-F1, what: something small, published: nothing}
-name: DS-F1
-cluster: {nodes: 3}
-workload: {jobs: [{name: a, maps: 2, map_time: 5s}]}
-record: {warm_up: 1h}
-sweep: {seeds: 2}
-metrics: [makespan]
-";
-    room.write("papers/delay-scheduling/DS-F1.yaml", yaml);
-    let done = room.mumakil("papers DS-F1 --scenarios papers --out out").output().unwrap();
-    let err = String::from_utf8(done.stderr).unwrap();
-    assert!(err.contains("warning: DS-F1: in 2 runs: no job came after the warm-up"), "{err}");
 }
 
 #[test]

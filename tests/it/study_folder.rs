@@ -1,10 +1,9 @@
 //! A study's folder describes the study, which can be continued from any working directory.
 
 use std::fs;
-use std::path::Path;
 
 use mumakil::scenario::Draft;
-use mumakil::study::{BroughtFiles, Plan, Study, StudyManifest, keep, papers};
+use mumakil::study::{BroughtFiles, Plan, Study, StudyManifest, keep};
 use tempfile::TempDir;
 
 use crate::external::GOOD;
@@ -21,7 +20,7 @@ fn planned(draft: Draft) -> (Study, Plan, StudyManifest) {
 }
 
 /// Checks that a study read back from its folder plans the same runs, with the same bytes.
-fn assert_repeats_itself(draft: Draft) {
+pub(crate) fn assert_repeats_itself(draft: Draft) {
     let (study, plan, sheet) = planned(draft);
     let room = TempDir::new().unwrap();
     keep(&study, &plan, "mumakil study", room.path(), BroughtFiles::Links).unwrap();
@@ -52,17 +51,7 @@ fn every_study_that_mumakil_brings_repeats_itself() {
             }
         }
     }
-    for file in papers::files(None).unwrap() {
-        let about = Study::of_any(file.draft(None).unwrap()).unwrap().experiment.unwrap();
-        let folder = about.needs.as_ref().map(std::env::var_os);
-        if let Some(None) = folder {
-            continue;
-        }
-        let folder = folder.flatten();
-        assert_repeats_itself(file.draft(folder.as_deref().map(Path::new)).unwrap());
-        count += 1;
-    }
-    assert!(40 < count, "{count}");
+    assert!(5 < count, "{count}");
 }
 
 const BASE: &str = "

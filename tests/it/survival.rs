@@ -134,7 +134,7 @@ fn rehearsed(first: &[&str], words: &str) -> (Room, Tree, Tree, Duration) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a process is killed by the wall clock")]
-fn kill(first: &[&str], words: &str) {
+pub(crate) fn kill(first: &[&str], words: &str) {
     let (ready, before, after, lasted) = rehearsed(first, words);
     let times = std::env::var("MUMAKIL_KILLS").map_or(8, |times| times.parse().unwrap());
     // Use multiples of the golden ratio, which are spread evenly for any number of moments.
@@ -166,7 +166,6 @@ const BRANCH: [&str; 2] = [
 ];
 const TRACE: &str = "trace convert jobs.csv --to yaml -o jobs.yaml.gz --force";
 const STUDIES: &str = "study study.yaml --quiet --jobs 2 --out study";
-const PAPERS: &str = "papers DS-F1 --scenarios papers --jobs 2 --out published";
 
 #[cfg(target_os = "linux")]
 #[test]
@@ -211,12 +210,6 @@ fn a_conversion_may_be_killed_at_any_moment() {
     kill(&[], TRACE);
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn the_papers_may_be_killed_at_any_moment() {
-    kill(&[], PAPERS);
-}
-
 /// Runs a command with a limit on the size of files, again and again with a larger limit, until it
 /// succeeds.
 fn limit(first: &[&str], words: &str) {
@@ -256,5 +249,4 @@ fn a_file_of_a_study_that_may_not_be_that_large_is_an_error_like_a_full_disk() {
 fn any_other_file_that_may_not_be_that_large_is_an_error_like_a_full_disk() {
     limit(&COMPARE[..2], COMPARE[2]);
     limit(&[], TRACE);
-    limit(&[], PAPERS);
 }

@@ -6,5 +6,10 @@
 fn commands_print_what_their_transcripts_say() {
     let state = tempfile::TempDir::new().unwrap();
     let state = state.path().to_str().unwrap();
-    trycmd::TestCases::new().env("XDG_STATE_HOME", state).case("tests/cmd/*.md");
+    let cases = trycmd::TestCases::new();
+    cases.env("XDG_STATE_HOME", state).case("tests/cmd/*.md");
+    // It lists the commands of all satellites, of which `tests/satellites/run` deletes one.
+    if std::env::var_os("MUMAKIL_WITHOUT").is_some() {
+        cases.skip("tests/cmd/commands.md");
+    }
 }

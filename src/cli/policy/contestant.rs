@@ -11,8 +11,7 @@ use super::as_program;
 use crate::failure::Failure;
 use crate::file;
 use mumakil_base::nearest::nearest;
-use mumakil_scenario::Registry;
-use mumakil_study::{Contestant, change_programs};
+use mumakil_scenario::{Registry, SchedulerChoice};
 
 /// The interpreter of Python.
 const PYTHON: &str = "python3";
@@ -20,8 +19,17 @@ const PYTHON: &str = "python3";
 /// The extensions of files that are no programs: policies with their options.
 const YAML: [&str; 2] = ["yaml", "yml"];
 
+/// A policy to be scored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contestant {
+    /// Its name, which differs from those of all others in the contest.
+    pub name: String,
+    /// The policy with its options, as the value of `scheduler:`.
+    pub scheduler: Value,
+}
+
 /// Returns the policy that the user names: the path of a file, or the name of a policy.
-pub(crate) fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
+pub fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failure> {
     let path = Path::new(named);
     if path.exists() {
         return of_file(path, registry);
@@ -42,10 +50,7 @@ pub(crate) fn contestant(named: &str, registry: &Registry) -> Result<Contestant,
 }
 
 /// Returns the policies that the user names: files, names, and all policies of folders.
-pub(super) fn contestants(
-    named: &[String],
-    registry: &Registry,
-) -> Result<Vec<Contestant>, Failure> {
+pub fn contestants(named: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
     let mut all: Vec<Contestant> = Vec::new();
     for one in named {
         let path = Path::new(one);
@@ -165,7 +170,7 @@ fn absolute(mut command: Vec<String>, folder: &Path) -> Vec<String> {
 }
 
 /// Returns the command that runs a file.
-pub(super) fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
+pub fn command_of(file: &Path) -> Result<Vec<String>, Failure> {
     let text = file.to_string_lossy().into_owned();
     if file.is_dir() {
         return Err(Failure::input(format!(
@@ -202,7 +207,7 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// Returns an error if a program is not in the folders of PATH, where the system looks for it.
-pub(super) fn find(program: &str) -> Result<(), Failure> {
+pub fn find(program: &str) -> Result<(), Failure> {
     let folders = env::var_os("PATH").unwrap_or_default();
     let is_there = match program.contains('/') {
         true => is_program(Path::new(program)),
@@ -214,4 +219,23 @@ pub(super) fn find(program: &str) -> Result<(), Failure> {
     Err(Failure::input(format!(
         "there is no program `{program}`\n   = is it installed, and in PATH?"
     )))
+}
+
+/// Changes the options of each program that a policy, the value of `scheduler:`, starts. Returns
+/// whether there are any. A program that is missed here does not start: the command line permits
+/// programs in a sandbox alone.
+pub fn change_programs(
+    scheduler: &mut Value,
+    registry: &Registry,
+    mut change: impl FnMut(&mut Mapping),
+) -> bool {
+    let Ok(choice) = serde_yaml::from_value::<SchedulerChoice>(scheduler.clone()) else {
+        return false;
+    };
+    let programs = registry.programs(&choice);
+    for at in &programs {
+        let options = at.get_mut(scheduler).and_then(Value::as_mapping_mut);
+        change(options.expect("the program is named there"));
+    }
+    !programs.is_empty()
 }

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::as_program;
+use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::{file, terminal};
@@ -23,7 +24,7 @@ Examples:
   mumakil policy new mine.py
   mumakil policy try mine.py
   mumakil run quickstart --set 'scheduler={external: {command: [python3, mine.py]}}'")]
-pub(super) struct PolicyNewArguments {
+pub(crate) struct PolicyNewArguments {
     /// Where to write it: FILE.py, FILE.cpp, or a folder for a package in Rust
     #[arg(value_name = "FILE")]
     path: PathBuf,
@@ -33,7 +34,7 @@ pub(super) struct PolicyNewArguments {
 }
 
 impl PolicyNewArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self, _: &Program) -> Result<(), Failure> {
         let text = self.path.to_string_lossy();
         let extension = self.path.extension().map(|extension| extension.to_string_lossy());
         match extension.as_deref() {

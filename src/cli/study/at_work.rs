@@ -29,7 +29,7 @@ const SOON: Duration = Duration::from_secs(2);
 /// The signs of life of this process. The workers, the thread that writes the signs, and the signal
 /// handler share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
+pub struct AtWork(Arc<Mutex<Option<LifeSigns>>>);
 
 #[derive(Debug)]
 struct LifeSigns {
@@ -45,18 +45,14 @@ struct LifeSigns {
 
 impl AtWork {
     /// Handles the signals that end the process, and writes a last sign before it ends.
-    pub(crate) fn guard(&self, bar: &RunBar) {
+    pub fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
         let last = move || drop(at_work.ends(End::ToldToEnd, None));
         interrupt::guard_with(bar, "; start it again to go on", last);
     }
 
     /// Begins the signs for the study in a folder. They end when the returned value is dropped.
-    pub(super) fn begin(
-        &self,
-        folder: PathBuf,
-        share: FolderAccess,
-    ) -> Result<SignsOfLife, OutputError> {
+    pub fn begin(&self, folder: PathBuf, share: FolderAccess) -> Result<SignsOfLife, OutputError> {
         let mut life = Life::begin(machine(), std::process::id(), WallInstant::now());
         let name = match share {
             FolderAccess::Alone => {
@@ -73,24 +69,24 @@ impl AtWork {
     }
 
     /// Sets the number of runs to do and how many are done, and writes a sign.
-    pub(super) fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
+    pub fn has(&self, runs: usize, done: usize) -> Result<(), OutputError> {
         self.change(|voice| voice.life.has(runs as u64, done as u64));
         self.sign()
     }
 
     /// Adds the slow runs of other processes.
-    pub(super) fn knows_slow(&self, signs: Vec<LifeSign>) {
+    pub fn knows_slow(&self, signs: Vec<LifeSign>) {
         let slow = signs.into_iter().flat_map(|sign| sign.life.slowest);
         self.change(|voice| voice.life.knows_slow(slow));
     }
 
     /// Notes that a run has begun.
-    pub(super) fn begins(&self, run: &str, what: String) {
+    pub fn begins(&self, run: &str, what: String) {
         self.change(|voice| voice.life.begins(run, what, WallInstant::now()));
     }
 
     /// Notes that a run is done.
-    pub(super) fn has_done(&self, run: &str) {
+    pub fn has_done(&self, run: &str) {
         self.change(|voice| {
             voice.ended += 1;
             voice.life.has_done(run, WallInstant::now());
@@ -98,7 +94,7 @@ impl AtWork {
     }
 
     /// Notes that a run has failed.
-    pub(super) fn has_failed(&self, run: &str) {
+    pub fn has_failed(&self, run: &str) {
         self.change(|voice| {
             voice.ended += 1;
             voice.life.has_failed(run);
@@ -106,12 +102,12 @@ impl AtWork {
     }
 
     /// Subtracts runs that other processes do from the runs of this process.
-    pub(super) fn leaves(&self, runs: usize) {
+    pub fn leaves(&self, runs: usize) {
         self.change(|voice| voice.life.leaves(runs as u64));
     }
 
     /// Writes the last sign, which says how the process ended; only the first call has an effect.
-    pub(super) fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
+    pub fn ends(&self, how: End, why: Option<String>) -> Result<(), OutputError> {
         let mut voice = self.0.lock();
         let Some(voice) = voice.as_mut().filter(|voice| voice.life.ended.is_none()) else {
             return Ok(());
@@ -148,10 +144,10 @@ impl LifeSigns {
 /// Signs that are written until this value is dropped. Dropping writes a last sign, which says that
 /// the work failed, unless a last sign is written already.
 #[derive(Debug)]
-pub(crate) struct SignsOfLife {
+pub struct SignsOfLife {
     at_work: AtWork,
     /// The name of the signs.
-    pub(super) name: String,
+    pub name: String,
     _ticker: Ticker,
 }
 

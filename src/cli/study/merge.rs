@@ -62,7 +62,7 @@ impl StudyMergeArguments {
     /// Puts the parts together in a claimed folder.
     fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
         let at_work = AtWork::default();
-        at_work.guard(&RunBar::new());
+        at_work.guard(&RunBar::default());
         // Write the manifest first: after an interrupted merge it tells which study the folder's
         // runs belong to.
         write_manifest(sheet, &self.out)?;

@@ -125,11 +125,11 @@ fn engine(word: &str) -> Option<&'static dyn Engine> {
 
 /// The options for work on other machines.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct ElsewhereArguments {
+pub struct ElsewhereArguments {
     /// Do the runs elsewhere: tasks on `slurm` or `kubernetes` take them until none is left
     #[arg(long, value_name = "ENGINE", help_heading = "Elsewhere")]
     #[arg(value_parser = ENGINES.map(Engine::word))]
-    pub(crate) on: Option<String>,
+    pub on: Option<String>,
     /// The number of tasks [default: 200]
     #[arg(long, value_name = "NUMBER", requires = "on", help_heading = "Elsewhere")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -165,23 +165,29 @@ pub(crate) struct ElsewhereArguments {
 }
 
 /// A study to be run on other machines.
-pub(crate) struct ElsewhereStudy<'w> {
-    pub(crate) study: &'w Study,
-    pub(crate) out: &'w Path,
-    pub(crate) form: Option<StoreForm>,
-    pub(crate) bring: BroughtFiles,
-    pub(crate) pace: PaceOptions,
-    pub(crate) quiet: bool,
+pub struct ElsewhereStudy<'w> {
+    /// The study.
+    pub study: &'w Study,
+    /// Its folder.
+    pub out: &'w Path,
+    /// How its runs are kept.
+    pub form: Option<StoreForm>,
+    /// Which files it brings.
+    pub bring: BroughtFiles,
+    /// Its pace.
+    pub pace: PaceOptions,
+    /// Whether it prints nothing.
+    pub quiet: bool,
 }
 
 impl ElsewhereArguments {
     /// Returns whether the command waits for the end.
-    pub(crate) const fn waits(&self) -> bool {
+    pub const fn waits(&self) -> bool {
         self.wait
     }
 
     /// Submits a study's missing runs, and waits for the end if the user wants that.
-    pub(crate) fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
+    pub fn run(self, work: &ElsewhereStudy<'_>, registry: &Registry) -> Result<(), Failure> {
         let ElsewhereStudy { study, out, form, bring, pace, quiet } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
         self.check(engine, pace)?;

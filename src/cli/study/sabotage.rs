@@ -11,7 +11,7 @@ impl StudySession<'_> {
     /// Tries the sabotages of a study whose own runs are done, with these verdicts. A run that a
     /// sabotage does not change is not done again, and the folder keeps the results of the study
     /// itself.
-    pub(crate) fn sabotage(
+    pub fn sabotage(
         &mut self,
         study: &Study,
         plain: &[ExpectationVerdict],
@@ -40,7 +40,7 @@ impl StudySession<'_> {
 
 /// Returns the lines about sabotages; a sabotage that nobody noticed and an expectation that
 /// notices none are as loud as a failure.
-pub(crate) fn tell(teeth: &Teeth) -> TerminalLines {
+pub fn tell(teeth: &Teeth) -> TerminalLines {
     let mut lines: TerminalLines = teeth.sabotages.iter().map(line).sum();
     for name in &teeth.toothless {
         lines.line(format!("  TOOTHLESS  {name}"));
@@ -65,7 +65,7 @@ fn line(outcome: &SabotageOutcome) -> TerminalLines {
 
 /// The totals of some studies.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SabotageTally {
+pub struct SabotageTally {
     tried: usize,
     unnoticed: usize,
     toothless: usize,
@@ -73,7 +73,7 @@ pub(crate) struct SabotageTally {
 
 impl SabotageTally {
     /// Returns the totals of these studies.
-    pub(crate) fn of<'t>(all: impl IntoIterator<Item = &'t Teeth>) -> Self {
+    pub fn of<'t>(all: impl IntoIterator<Item = &'t Teeth>) -> Self {
         let mut tally = Self::default();
         for teeth in all {
             tally.tried += teeth.sabotages.len();
@@ -84,12 +84,12 @@ impl SabotageTally {
     }
 
     /// Returns how many sabotages are noticed, such as `2 of 3`.
-    pub(crate) fn noticed(self) -> String {
+    pub fn noticed(self) -> String {
         format!("{} of {}", self.tried - self.unnoticed, self.tried)
     }
 
     /// Returns a failure unless every sabotage is noticed, and every expectation notices one.
-    pub(crate) fn judge(self) -> Result<(), Failure> {
+    pub fn judge(self) -> Result<(), Failure> {
         match self {
             Self { unnoticed: 0, toothless: 0, .. } => Ok(()),
             Self { unnoticed, toothless, .. } => Err(Failure::run(format!(

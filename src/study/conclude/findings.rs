@@ -91,7 +91,7 @@ pub enum FindingsError {
 }
 
 /// Returns the plan of a metric in a study's space.
-pub(crate) fn planned_metric(text: &str, space: &Space) -> Result<ExprPlan, FindingsError> {
+pub fn planned_metric(text: &str, space: &Space) -> Result<ExprPlan, FindingsError> {
     let plan = Expr::parse(text).and_then(|expr| expr.metric(space));
     plan.map_err(|complaint| FindingsError::Expression { text: text.to_owned(), complaint })
 }

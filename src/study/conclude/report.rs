@@ -167,7 +167,7 @@ fn page(
 
 /// Returns the charts; a chart with published numbers is followed by a table of the published and
 /// the measured numbers.
-pub(crate) fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
+pub fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     // Charts without published numbers stand side by side; a chart with published numbers ends the
     // row, so that its table comes next.

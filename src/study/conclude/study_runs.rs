@@ -15,7 +15,7 @@ use mumakil_run::output::results::{RecentSummaries, RunResults};
 const SUMMARIES: usize = 1_000;
 
 /// The results of a study's runs, each read when an expression first needs it.
-pub(crate) struct StudyRuns<'s> {
+pub struct StudyRuns<'s> {
     sheet: &'s StudyManifest,
     store: &'s Store,
     /// The index of each cell, by the indices of its values.
@@ -25,7 +25,8 @@ pub(crate) struct StudyRuns<'s> {
 }
 
 impl<'s> StudyRuns<'s> {
-    pub(crate) fn new(sheet: &'s StudyManifest, store: &'s Store) -> Self {
+    /// Returns the runs of a study.
+    pub fn new(sheet: &'s StudyManifest, store: &'s Store) -> Self {
         let cells = || sheet.cells.iter();
         let places = cells().enumerate().map(|(place, cell)| (&cell.values[..], place));
         let runs = cells().map(|cell| cell.runs.iter().map(|_| OnceCell::new()).collect());
@@ -36,20 +37,20 @@ impl<'s> StudyRuns<'s> {
     }
 
     /// Returns the index of a cell; `None` if the study leaves it out.
-    pub(crate) fn place(&self, cell: &[usize]) -> Option<usize> {
+    pub fn place(&self, cell: &[usize]) -> Option<usize> {
         self.places.get(cell).copied()
     }
 
     /// Returns the index of a cell whose runs are all done; `None` if the study leaves it out, or a
     /// run is missing.
-    pub(crate) fn whole(&self, cell: &[usize]) -> Option<usize> {
+    pub fn whole(&self, cell: &[usize]) -> Option<usize> {
         let is_done =
             |place: &usize| self.sheet.cells[*place].runs.iter().all(|run| self.store.has(run));
         self.place(cell).filter(is_done)
     }
 
     /// Returns the runs of a cell, given by its index, seed by seed.
-    pub(crate) fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
+    pub fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
         self.runs[place].iter().enumerate().map(move |(seed, run)| {
             let number = place * self.sheet.seeds.len() + seed;
             let of = |found| RunResults::of(found, number, self.recent.clone());
@@ -58,7 +59,7 @@ impl<'s> StudyRuns<'s> {
     }
 
     /// Checks that the runs of a cell, given by its index, are those of the study, and unchanged.
-    pub(crate) fn check(&self, place: usize) -> Result<(), ReadError> {
+    pub fn check(&self, place: usize) -> Result<(), ReadError> {
         let names = self.sheet.cells[place].runs.iter();
         names.zip(self.of(place)).try_for_each(|(name, run)| run.check(Some(name)))
     }

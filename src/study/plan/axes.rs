@@ -20,23 +20,25 @@ use mumakil_yaml::{Path, PathStep, YamlProblem};
 const MOST_VALUES: usize = 10_000;
 
 /// The keys of `sweep:` that are not fields of the scenario.
-pub(crate) const SEEDS: &str = "seeds";
+pub const SEEDS: &str = "seeds";
 const ZIP: &str = "zip";
 /// The axis of whole scenarios; the other axes set fields in each of them.
-pub(crate) const SCENARIO: &str = "scenario";
+pub const SCENARIO: &str = "scenario";
 /// The key of a scenario on that axis with the fields that each seed draws anew.
 pub(crate) const DRAW: &str = "draw";
 
 /// The fields that vary, and the seeds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sweep {
-    pub(crate) axes: Vec<Axis>,
-    pub(crate) seeds: Seeds,
+pub struct Sweep {
+    /// The axes, in their order.
+    pub axes: Vec<Axis>,
+    /// The seeds.
+    pub seeds: Seeds,
 }
 
 /// The seeds of each cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Seeds {
+pub enum Seeds {
     /// This many seeds, counted up from the scenario's own seed.
     Count(u64),
     /// Exactly these seeds.
@@ -51,7 +53,7 @@ impl Default for Seeds {
 
 impl Seeds {
     /// Returns the seeds; the scenario's own seed is `first`.
-    pub(crate) fn from(&self, first: u64) -> Vec<u64> {
+    pub fn from(&self, first: u64) -> Vec<u64> {
         match self {
             // Wrap round: zero follows the largest seed.
             Self::Count(count) => (0..*count).map(|step| first.wrapping_add(step)).collect(),
@@ -62,16 +64,17 @@ impl Seeds {
 
 /// A field that varies, or several fields that vary together.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// The path of the field; in a `zip`, the path of the first field.
-    pub(crate) name: String,
-    pub(crate) values: Vec<AxisValue>,
+    pub name: String,
+    /// Its values.
+    pub values: Vec<AxisValue>,
 }
 
 /// A point on an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AxisValue {
-    pub(crate) label: String,
+pub struct AxisValue {
+    pub label: String,
     /// The value as a text, even if `as:` gives it another label.
     pub(crate) text: String,
     /// The settings that the value makes in the scenario, each with its path in the study.
@@ -138,7 +141,7 @@ impl AxisValue {
 
 impl Sweep {
     /// Reads `sweep:`, and notes its mistakes.
-    pub(crate) fn read(sweep: &Value, problems: &mut Vec<YamlProblem>) -> Self {
+    pub fn read(sweep: &Value, problems: &mut Vec<YamlProblem>) -> Self {
         let at = Path::of("sweep");
         let mut read = Self::default();
         let Some(entries) = sweep.as_mapping() else {
@@ -172,7 +175,7 @@ impl Sweep {
     }
 
     /// Returns the axis of scenarios, if there is one.
-    pub(crate) fn bases(&self) -> Option<&Axis> {
+    pub fn bases(&self) -> Option<&Axis> {
         self.axes.iter().find(|axis| axis.name == SCENARIO)
     }
 
@@ -550,7 +553,8 @@ fn labels(values: &[(Path, Value)]) -> Vec<String> {
     values.iter().zip(&short).map(label).collect()
 }
 
-pub(crate) fn short_label(value: &Value) -> String {
+/// Returns a short label of a value: its `as`, or its text.
+pub fn short_label(value: &Value) -> String {
     let Value::Mapping(map) = value else { return text(value) };
     if let Some(name) = map.get("as") {
         return text(name);
@@ -598,7 +602,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// Returns a value without the name from `as:`: `{as: x, hfsp: {}}` becomes `{hfsp: {}}`, and `{as:
 /// x, value: 3}` becomes `3`.
-pub(crate) fn unnamed(mut value: Value) -> Value {
+pub fn unnamed(mut value: Value) -> Value {
     if let Value::Mapping(map) = &mut value
         && map.shift_remove("as").is_some()
     {

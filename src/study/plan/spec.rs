@@ -29,7 +29,8 @@ pub struct Study {
     pub description: String,
     /// The published experiment that it repeats.
     pub experiment: Option<Experiment>,
-    pub(crate) sweep: Sweep,
+    /// The axes and the seeds.
+    pub sweep: Sweep,
     /// The entries of `exclude`: for each axis, the excluded values; `None` stands for all values.
     pub(crate) excluded: Vec<Vec<Option<Vec<usize>>>>,
     /// The axis whose values are compared.

@@ -297,7 +297,7 @@ impl FolderClaim {
 
 /// Checks that a folder contains the study of this name, or nothing but hidden files and signs of
 /// life.
-pub(crate) fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
+pub fn check(folder: &Path, study: &str) -> Result<(), OutputError> {
     // A process that is told to end at its very start leaves a sign, and no study yet.
     let holds_nothing = visible(folder)?.iter().all(|name| name == AT_WORK);
     if holds_nothing || name(folder).as_deref() == Some(study) {
@@ -332,7 +332,7 @@ pub(crate) fn clear(folder: &Path, is_old: impl Fn(&str) -> bool) -> Result<(), 
 
 /// Returns the names of a folder's entries, except hidden ones; an empty list if the folder is
 /// missing.
-pub(crate) fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
+pub fn visible(folder: &Path) -> Result<Vec<String>, OutputError> {
     let mut names = names(folder)?;
     names.retain(|name| !name.starts_with('.'));
     Ok(names)

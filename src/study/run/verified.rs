@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::chaos::judge::{broken_invariants, parted};
-use crate::chaos::trial::RunObservations;
+use crate::run::soundness::{PolicyObservations, broken_invariants, parted};
 use mumakil_run::emulation::{EmulationError, KeptRun, Options, Prepared};
 use mumakil_run::output::RunFolder;
 use mumakil_scenario::Registry;
@@ -32,7 +31,7 @@ pub(crate) fn fill(
         Err(flaw) => return Ok(Err(flaw)),
     };
     if let Some(flaw) = kept.emulated.verifier.as_ref().and_then(broken_invariants) {
-        return Ok(Err(flaw.words));
+        return Ok(Err(flaw));
     }
     if prepared.scenario.programs.is_empty() {
         return Ok(Ok(kept));
@@ -45,7 +44,7 @@ pub(crate) fn fill(
         Err(flaw) => return Ok(Err(flaw)),
     }
     Ok(match parted(&first.exchanges, &second.exchanges) {
-        Some(flaw) => Err(flaw.words),
+        Some(flaw) => Err(flaw),
         None => Ok(kept),
     })
 }
@@ -55,11 +54,11 @@ fn watched<T>(
     registry: &Registry,
     options: Options,
     run: impl FnOnce(&Registry, Options) -> Result<T, EmulationError>,
-) -> (Result<T, EmulationError>, RunObservations) {
-    let seen = Arc::new(Mutex::new(RunObservations::default()));
+) -> (Result<T, EmulationError>, PolicyObservations) {
+    let seen = Arc::new(Mutex::new(PolicyObservations::default()));
     let mut registry = registry.clone();
     let mut options = Options { verify: true, ..options };
-    RunObservations::of_policy(&seen, &mut registry, &mut options);
+    PolicyObservations::watch(&seen, &mut registry, &mut options);
     let done = run(&registry, options);
     let seen = std::mem::take(&mut *seen.lock());
     (done, seen)
@@ -69,7 +68,7 @@ fn watched<T>(
 /// policy has printed.
 fn blamed<T>(
     done: Result<T, EmulationError>,
-    seen: &RunObservations,
+    seen: &PolicyObservations,
 ) -> Result<Result<T, EmulationError>, String> {
     let words = match (done, &seen.starved) {
         (Err(EmulationError::PolicyFailed { .. }), Some(starved)) => {
