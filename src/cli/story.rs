@@ -86,25 +86,7 @@ impl RunStory<'_> {
                 Some(load.words()),
             ],
         );
-        if let Some(jobs) = summary.warm_up_jobs {
-            let left_out = format!("{} left out", counted(jobs, "job"));
-            line(&mut lines, "warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
-        }
-        if let Some(waste) = &summary.waste {
-            let wasted = AttemptFate::IN_VAIN.map(|fate| {
-                let seconds = waste.by_fate[fate];
-                (0.0 < seconds).then(|| format!("{} {}", fate.word(), span(seconds)))
-            });
-            let useful = waste.goodput.map(percent);
-            line(&mut lines, "goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
-        }
-        if let Some(FaultSummary { incidents, attempts_lost, slots_lost_s }) = summary.faults {
-            let lost = (0 < attempts_lost).then(|| {
-                let attempts = counted(attempts_lost, "attempt");
-                format!("{attempts} lost   {} of slots wasted", span(slots_lost_s))
-            });
-            line(&mut lines, "faults", &[Some(counted(incidents, "incident")), lost]);
-        }
+        self.add_rare(&mut lines);
         for (word, groups) in [("pool", &summary.pools), ("user", &summary.users)] {
             lines += by_group(word, groups);
         }
@@ -123,6 +105,30 @@ impl RunStory<'_> {
         line(&mut lines, "verified", &[self.violations.map(|found| counted(found, "violation"))]);
         line(&mut lines, "digest", std::slice::from_ref(&self.digest));
         lines
+    }
+
+    /// Adds the lines of what not every run has: a warm-up, waste and faults.
+    fn add_rare(&self, lines: &mut TerminalLines) {
+        let summary = self.summary;
+        if let Some(jobs) = summary.warm_up_jobs {
+            let left_out = format!("{} left out", counted(jobs, "job"));
+            line(lines, "warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
+        }
+        if let Some(waste) = &summary.waste {
+            let wasted = AttemptFate::IN_VAIN.map(|fate| {
+                let seconds = waste.by_fate[fate];
+                (0.0 < seconds).then(|| format!("{} {}", fate.word(), span(seconds)))
+            });
+            let useful = waste.goodput.map(percent);
+            line(lines, "goodput", &[[useful].as_slice(), wasted.as_slice()].concat());
+        }
+        if let Some(FaultSummary { incidents, attempts_lost, slots_lost_s }) = summary.faults {
+            let lost = (0 < attempts_lost).then(|| {
+                let attempts = counted(attempts_lost, "attempt");
+                format!("{attempts} lost   {} of slots wasted", span(slots_lost_s))
+            });
+            line(lines, "faults", &[Some(counted(incidents, "incident")), lost]);
+        }
     }
 
     /// Returns the outcomes of the jobs. Shows `0 succeeded`, but no other zeros.

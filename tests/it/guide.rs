@@ -68,8 +68,7 @@ fn the_transcripts_are_true() {
 }
 
 /// Returns whether the program has all commands of a text: somebody may have deleted a satellite.
-#[cfg(unix)]
-fn has_its_commands(text: &str) -> bool {
+pub(crate) fn has_its_commands(text: &str) -> bool {
     let program = mumakil::cli::program(mumakil::registry());
     let names: Vec<&str> = program.commands.iter().map(mumakil::cli::Command::name).collect();
     text.split("\n$ mumakil ").skip(1).all(|rest| {

@@ -184,17 +184,7 @@ impl Study {
         let (keys, mut problems) =
             read::<Keys>(own.into(), &Mapping::new().into(), &TreeShape::default(), MOST);
         let keys = keys.unwrap_or_default();
-        let sweep = match &keys.sweep {
-            Value::Null if !must_sweep => Sweep::default(),
-            Value::Null => {
-                problems.push(
-                    YamlProblem::value(Path::default(), "the study has no `sweep`")
-                        .hint("add `sweep: {cluster.nodes: [10, 20]}`"),
-                );
-                Sweep::default()
-            }
-            sweep => Sweep::read(sweep, &mut problems),
-        };
+        let sweep = sweep(&keys.sweep, must_sweep, &mut problems);
         problems.extend(arguments_without_effect(&draft, &sweep));
         // If the axes have mistakes, do not report the keys that name axes: one mistake would make
         // ten messages.
@@ -224,35 +214,7 @@ impl Study {
         let expressions = StudyExpressions::of(&keys, &metrics, &space, &mut more);
         // Drop these problems if the axes have mistakes; see `has_axes`.
         problems.extend(more.into_iter().filter(|_| has_axes));
-        let of_axis = sweep
-            .bases()
-            .map(|axis| axis.values.iter().filter_map(|it| Some(it.base.as_ref()?.at.clone())));
-        let named: Vec<Path> = match of_axis {
-            Some(_) if keys.base.is_some() => {
-                let message =
-                    "`sweep.scenario` has the scenarios of this study, so this has no effect";
-                problems.push(YamlProblem::key(Path::of("base"), message));
-                Vec::new()
-            }
-            Some(paths) => paths.collect(),
-            None => keys.base.iter().map(|_| Path::of("base")).collect(),
-        };
-        let mut bases = Vec::new();
-        for at in named {
-            match base(&draft, &at) {
-                Ok(base) => {
-                    // These keys of the base are about a single run of the base, not about a study.
-                    let mut base = base.without(&["as", axes::DRAW, "expect", "experiment"]);
-                    base.lay_over(&rest);
-                    bases.push(base);
-                }
-                Err(BaseError::Scenario(error)) => return Err(error),
-                Err(BaseError::Here(problem)) => problems.push(problem),
-            }
-        }
-        if bases.is_empty() {
-            bases.push(rest);
-        }
+        let bases = bases(&draft, &sweep, keys.base.is_some(), rest, &mut problems)?;
         let mut mistakes: Vec<Finding> =
             problems.into_iter().map(|problem| draft.finding(problem)).collect();
         let study = Self {
@@ -272,17 +234,23 @@ impl Study {
             draft,
             files: keys.files,
         };
-        // Find mistakes in sabotages now, not after the runs of the study. Under a sabotage the study's
-        // own mistakes would be told once more.
         if mistakes.is_empty() {
-            for number in 0..study.sabotages.len() {
-                match study.sabotaged(number) {
-                    Err(ScenarioError::Invalid { findings }) => mistakes.extend(findings),
-                    sabotaged => drop(sabotaged?),
-                }
-            }
+            mistakes = study.wrong_sabotages()?;
         }
         Ok((study, mistakes))
+    }
+
+    /// Returns the mistakes of sabotages, which should be told now and not after the runs of the study.
+    /// Under a sabotage the study's own mistakes would be told once more.
+    fn wrong_sabotages(&self) -> Result<Vec<Finding>, ScenarioError> {
+        let mut mistakes = Vec::new();
+        for number in 0..self.sabotages.len() {
+            match self.sabotaged(number) {
+                Err(ScenarioError::Invalid { findings }) => mistakes.extend(findings),
+                sabotaged => drop(sabotaged?),
+            }
+        }
+        Ok(mistakes)
     }
 
     /// Keeps at most `most` seeds in each cell.
@@ -428,6 +396,58 @@ fn excluded(
         excluded[axis] = Some(places);
     }
     excluded
+}
+
+/// Reads the axes and the seeds of a study.
+fn sweep(written: &Value, must_sweep: bool, problems: &mut Vec<YamlProblem>) -> Sweep {
+    if !written.is_null() {
+        return Sweep::read(written, problems);
+    }
+    if must_sweep {
+        let problem = YamlProblem::value(Path::default(), "the study has no `sweep`");
+        problems.push(problem.hint("add `sweep: {cluster.nodes: [10, 20]}`"));
+    }
+    Sweep::default()
+}
+
+/// Returns the scenarios to which the axes' values are applied: those of the axis of scenarios, that of
+/// `base`, or the study's own text, `rest`, which is laid over each of the others.
+fn bases(
+    draft: &Draft,
+    sweep: &Sweep,
+    has_base: bool,
+    rest: Draft,
+    problems: &mut Vec<YamlProblem>,
+) -> Result<Vec<Draft>, ScenarioError> {
+    let named: Vec<Path> = match sweep.bases() {
+        Some(_) if has_base => {
+            let message = "`sweep.scenario` has the scenarios of this study, so this has no effect";
+            problems.push(YamlProblem::key(Path::of("base"), message));
+            Vec::new()
+        }
+        Some(axis) => {
+            axis.values.iter().filter_map(|it| Some(it.base.as_ref()?.at.clone())).collect()
+        }
+        None if has_base => vec![Path::of("base")],
+        None => Vec::new(),
+    };
+    let mut bases = Vec::new();
+    for at in named {
+        match base(draft, &at) {
+            Ok(base) => {
+                // These keys of the base are about a single run of the base, not about a study.
+                let mut base = base.without(&["as", axes::DRAW, "expect", "experiment"]);
+                base.lay_over(&rest);
+                bases.push(base);
+            }
+            Err(BaseError::Scenario(error)) => return Err(error),
+            Err(BaseError::Here(problem)) => problems.push(problem),
+        }
+    }
+    if bases.is_empty() {
+        bases.push(rest);
+    }
+    Ok(bases)
 }
 
 #[cfg(test)]

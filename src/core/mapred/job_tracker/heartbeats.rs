@@ -65,21 +65,11 @@ impl JobTracker {
         let now = out.now;
         let HeartbeatCall { tracker: id, number: call, .. } = heartbeat.call();
         let queued = now - arrived;
-        // `admit` refuses old and repeated heartbeats, and heartbeats of trackers that must start
-        // anew. A refused heartbeat keeps the JobTracker busy for as long as any other.
+        // A refused heartbeat keeps the JobTracker busy for as long as any other.
         let Some(last_id) = self.admit(heartbeat, out) else {
-            let tracker = &self.ledger.trackers[id.index()];
-            let disallowed = tracker.is_excluded();
-            let answer = if tracker.is_registered {
-                let again = tracker.answer.again.clone();
-                again.unwrap_or_else(|| panic!("{now}: call {call} of {id} has come twice"))
-            } else {
-                let reinit = !disallowed;
-                let reply = Reply { call, reinit, disallowed, queued, ..Reply::default() };
-                ToTracker::Reply(Arc::new(reply))
-            };
             self.busy_until = begins + self.spec.per_heartbeat;
             let after = self.busy_until.saturating_since(now);
+            let answer = self.answer_again(id, call, now, queued);
             return out.send_after(after, Mail::Tracker(id, answer));
         };
 
@@ -119,6 +109,42 @@ impl JobTracker {
         if !directives.is_empty() {
             self.ledger.moved_at = now;
         }
+        self.busy_until = begins + span;
+        let message = self.answer(heartbeat, last_id.wrapping_add(1), directives, queued);
+        // Keep the answer only if a tracker may need it again. Otherwise its memory, which is still
+        // in the processor's cache, is free for the next answer.
+        if self.may_hear_twice {
+            self.ledger.trackers[id.index()].answer.again = Some(message.clone());
+        }
+        let mail = Mail::Tracker(id, message);
+        out.send_after(self.busy_until.saturating_since(now), mail);
+        if self.reviews_at <= now {
+            self.review(out);
+        }
+    }
+
+    /// Returns the answer to a heartbeat that is refused: an old or a repeated one, or one of a tracker
+    /// that must start anew.
+    fn answer_again(&self, id: TrackerId, call: u32, now: SimTime, queued: SimSpan) -> ToTracker {
+        let tracker = &self.ledger.trackers[id.index()];
+        if tracker.is_registered {
+            let again = tracker.answer.again.clone();
+            return again.unwrap_or_else(|| panic!("{now}: call {call} of {id} has come twice"));
+        }
+        let disallowed = tracker.is_excluded();
+        let reply = Reply { call, reinit: !disallowed, disallowed, queued, ..Reply::default() };
+        ToTracker::Reply(Arc::new(reply))
+    }
+
+    /// Returns the answer with this number to a heartbeat.
+    fn answer(
+        &mut self,
+        heartbeat: &Heartbeat,
+        number: u16,
+        directives: Vec<Directive>,
+        queued: SimSpan,
+    ) -> ToTracker {
+        let HeartbeatCall { tracker: id, number: call, last_reply } = heartbeat.call();
         // A tracker without news has no attempt that fetches, so there are no reports to read.
         let reports: &[Report] = match heartbeat {
             Heartbeat::Full(status) => &status.reports,
@@ -126,40 +152,19 @@ impl JobTracker {
         };
         let (maps, missing) = self.maps_wanted(reports, &directives);
         let interval = self.ledger.heartbeat_interval();
-        self.busy_until = begins + span;
         let answer = &mut self.ledger.trackers[id.index()].answer;
-        let nothing_follows = directives.is_empty() && maps.is_empty();
         // The first contact of a tracker is answered in full, since the tracker does not know its
         // interval yet.
-        let is_as_before = heartbeat.call().last_reply.is_some() && interval == answer.interval;
-        let number = last_id.wrapping_add(1);
+        let is_as_before = last_reply.is_some() && interval == answer.interval;
         (answer.call, answer.id) = (call, number);
         answer.interval = interval;
-        let message = if nothing_follows && is_as_before {
-            ToTracker::Noted { call, queued }
-        } else {
-            let reply = Reply {
-                call,
-                id: number,
-                interval,
-                directives,
-                maps,
-                missing,
-                queued,
-                ..Reply::default()
-            };
-            ToTracker::Reply(Arc::new(reply))
-        };
-        // Keep the answer only if a tracker may need it again. Otherwise its memory, which is still
-        // in the processor's cache, is free for the next answer.
-        if self.may_hear_twice {
-            answer.again = Some(message.clone());
+        if directives.is_empty() && maps.is_empty() && is_as_before {
+            return ToTracker::Noted { call, queued };
         }
-        let mail = Mail::Tracker(id, message);
-        out.send_after(self.busy_until.saturating_since(now), mail);
-        if self.reviews_at <= now {
-            self.review(out);
-        }
+        let id = number;
+        let reply =
+            Reply { call, id, interval, directives, maps, missing, queued, ..Reply::default() };
+        ToTracker::Reply(Arc::new(reply))
     }
 
     /// Applies a tracker's report of its slots and attempts; notes the attempts that ask for
