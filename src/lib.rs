@@ -141,5 +141,6 @@ pub fn registry() -> scenario::Registry {
         .bring_policies(scheduler::entries().iter().cloned())
         .bring_sources(traces::sources())
         .bring_formats(&traces::formats());
+    satellites().iter().filter_map(|it| it.register).for_each(|register| register(&mut registry));
     registry
 }

@@ -47,6 +47,7 @@ pub fn satellite() -> Satellite {
         chapters: vec![Chapter::new("scores", include_str!("scores.md"))],
         suites: SUITES,
         suite_schema: Some(Suite::schema),
+        ..Satellite::default()
     }
 }
 

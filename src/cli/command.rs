@@ -26,6 +26,8 @@ pub struct Program {
 pub struct Satellite {
     /// Its commands.
     pub commands: Vec<Command>,
+    /// Adds its policies, kinds of workload and formats of traces.
+    pub register: Option<fn(&mut Registry)>,
     /// Its chapters of the guide.
     pub chapters: Vec<Chapter>,
     /// Suites of scenarios.
