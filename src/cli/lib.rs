@@ -284,7 +284,6 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
-    use mumakil_scenario::workload::JobEntry;
     use mumakil_scenario::workload::format::{
         ConversionTarget, Format, FormatContents, TraceJob, other,
     };
@@ -354,23 +353,20 @@ mod tests {
     }
 
     /// A format of traces: a list of names, one a line.
-    struct Names;
-
-    impl Format for Names {
-        fn name(&self) -> &'static str {
-            "names"
-        }
-        fn contents(&self) -> FormatContents {
+    static NAMES: Format = Format {
+        target: Some(ConversionTarget {
+            key: "names",
+            about: "Names",
+            make: |job, _| TraceJob::Own(Box::new(job.clone())),
+        }),
+        ..Format::new(
+            "names",
             FormatContents::List {
-                read: |_, path, _, _, _| Err(other(path, &Self, "a list that can be read")),
+                read: |file, _| Err(other(file.path, file.format, "a list that can be read")),
                 write: |jobs, to| jobs.listed().try_for_each(|job| writeln!(to, "{}", job.name)),
-            }
-        }
-        fn target(&self) -> Option<ConversionTarget> {
-            let make = |job: &JobEntry, _| TraceJob::Own(Box::new(job.clone()));
-            Some(ConversionTarget { key: "names", about: "Names", make })
-        }
-    }
+            },
+        )
+    };
 
     #[test]
     fn a_trace_is_converted_to_a_format_of_ones_own() {
@@ -381,7 +377,7 @@ mod tests {
         let words = || words.iter().cloned().chain([names.clone().into(), jobs.clone().into()]);
         assert!(program().definition().try_get_matches_from(words()).is_err());
         let mut program = program();
-        program.registry.add_format(&Names);
+        program.registry.add_format(&NAMES);
         let matches = program.definition().try_get_matches_from(words()).unwrap();
         program.run(&matches).unwrap();
         assert_eq!(std::fs::read_to_string(names).unwrap(), "a\nb\n");

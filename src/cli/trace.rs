@@ -22,8 +22,8 @@ use mumakil_base::units::Bytes;
 use mumakil_base::units::tell::counted;
 use mumakil_core::trace::{Records, Strictness, TraceError};
 use mumakil_scenario::workload::Formats;
-use mumakil_scenario::workload::format::{Format, SeeJob, Trace};
-use mumakil_traces::list::{MappedColumn, read_mapped_table};
+use mumakil_scenario::workload::format::{Format, SeeJob, Trace, TraceToRead};
+use mumakil_traces::list::{MappedColumn, read_table};
 
 mod cluster;
 mod convert;
@@ -63,7 +63,7 @@ impl TraceArguments {
 
 /// Limits `--to` to the formats in which jobs can be written.
 pub(super) fn with_targets(trace: clap::Command, formats: &Formats) -> clap::Command {
-    let targets = formats.iter().filter_map(|format| format.target());
+    let targets = formats.iter().filter_map(|format| format.target);
     let targets: Vec<PossibleValue> =
         targets.map(|target| PossibleValue::new(target.key).help(target.about)).collect();
     trace.mut_subcommand("convert", |convert| {
@@ -96,7 +96,7 @@ fn block(text: &str) -> Result<Bytes, String> {
 
 impl TraceInput {
     /// Reads the file in this format; warns about records that were left out.
-    fn read(&self, format: &'static dyn Format) -> Result<Trace, Failure> {
+    fn read(&self, format: &'static Format) -> Result<Trace, Failure> {
         Ok(Trace::collected(|see| self.pass(format, &[], see))?)
     }
 
@@ -104,21 +104,20 @@ impl TraceInput {
     /// columns may have other names than the fields that they hold.
     fn pass(
         &self,
-        format: &'static dyn Format,
+        format: &'static Format,
         columns: &[MappedColumn],
         see: &mut SeeJob<'_>,
     ) -> Result<Trace, TraceError> {
-        let (file, block, how) = (&self.file, self.block, self.strictness());
+        let file = self.to_read(format);
         let count = JobCount::new();
         let see: &mut SeeJob<'_> = &mut |job| {
             count.tick();
             see(job);
         };
         let trace = if columns.is_empty() {
-            Trace::pass(format, file, block, how, see)?
+            file.pass(see)?
         } else {
-            let rows = Records::open(file, how)?;
-            read_mapped_table(format, rows, columns, file, block, how, see)?
+            read_table(file, Records::open(file.path, file.strictness)?, columns, see)?
         };
         // The count must be gone before a warning is written.
         drop(count);
@@ -126,8 +125,9 @@ impl TraceInput {
         Ok(trace)
     }
 
-    fn strictness(&self) -> Strictness {
-        Strictness::of(self.lenient)
+    fn to_read(&self, format: &'static Format) -> TraceToRead<'_> {
+        let strictness = Strictness::of(self.lenient);
+        TraceToRead { format, path: &self.file, block: self.block, strictness }
     }
 
     fn warn_of(&self, trace: &Trace) {

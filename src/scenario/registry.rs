@@ -136,7 +136,7 @@ impl Registry {
     }
 
     /// Adds a format of trace files; replaces a format with the same name.
-    pub fn add_format(&mut self, format: &'static dyn Format) -> &mut Self {
+    pub fn add_format(&mut self, format: &'static Format) -> &mut Self {
         self.formats.add(format);
         self.has_own_formats = true;
         self

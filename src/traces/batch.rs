@@ -9,7 +9,6 @@
 //! To read another trace of this kind, add its columns to [`FORMATS`]. Each is a list of jobs once it
 //! is read: it is written as Mumakil's own table.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -22,12 +21,11 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{
     FirstFew, Framing, Record, RecordFault, Records, Strictness, TextPlace, TraceError, clip,
 };
-use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob, Trace};
+use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob, Trace, TraceToRead};
 
 /// The columns of such a trace, counted from 0.
 pub(crate) struct BatchFormat {
-    name: &'static str,
-    known_by: &'static str,
+    pub(crate) format: Format,
     /// The separator of columns; `None` for blanks.
     separator: Option<char>,
     width: usize,
@@ -68,8 +66,7 @@ const OF_ALIBABA: &str = "a job is submitted when its first task starts, and has
 
 /// The tasks of batch jobs of 2018: task, instances, job, type, status, start, end, plan.
 const ALIBABA: BatchFormat = BatchFormat {
-    name: "Alibaba's batch tasks",
-    known_by: "Alibaba's `batch_task.csv`",
+    format: format_of::<3>("Alibaba's batch tasks", "Alibaba's `batch_task.csv`"),
     separator: Some(','),
     width: 9,
     numbers: &[],
@@ -87,8 +84,10 @@ const ALIBABA: BatchFormat = BatchFormat {
 /// The formats of such traces.
 pub(crate) static FORMATS: [BatchFormat; 4] = [
     BatchFormat {
-        name: "the Standard Workload Format",
-        known_by: "the Standard Workload Format (18 numbers)",
+        format: format_of::<0>(
+            "the Standard Workload Format",
+            "the Standard Workload Format (18 numbers)",
+        ),
         separator: None,
         width: NUMBERS.len(),
         numbers: &NUMBERS,
@@ -104,8 +103,7 @@ pub(crate) static FORMATS: [BatchFormat; 4] = [
     },
     // Time, missing, job, task, machine, event, user, class, priority, processors, memory, disk, …
     BatchFormat {
-        name: "Google's events of tasks",
-        known_by: "Google's `task_events` of 2011",
+        format: format_of::<1>("Google's events of tasks", "Google's `task_events` of 2011"),
         separator: Some(','),
         width: 13,
         numbers: &[0, 2],
@@ -121,8 +119,7 @@ pub(crate) static FORMATS: [BatchFormat; 4] = [
     },
     // Create, modify, job, task, instances, status, plan.
     BatchFormat {
-        name: "Alibaba's batch tasks of 2017",
-        known_by: "",
+        format: format_of::<2>("Alibaba's batch tasks of 2017", ""),
         width: 8,
         word: Some((5, STATUS)),
         tasks: &[4],
@@ -132,27 +129,28 @@ pub(crate) static FORMATS: [BatchFormat; 4] = [
     ALIBABA,
 ];
 
-impl Format for BatchFormat {
-    fn name(&self) -> &'static str {
-        self.name
+/// Returns the format whose columns have this place in [`FORMATS`].
+const fn format_of<const PLACE: usize>(name: &'static str, known_by: &'static str) -> Format {
+    Format {
+        known_by,
+        has_line: |line| FORMATS[PLACE].has_line(line),
+        ..Format::new(
+            name,
+            FormatContents::List {
+                read: |file, see| read(&FORMATS[PLACE], file, see),
+                write: |jobs, to| write_table(jobs, to),
+            },
+        )
     }
+}
 
-    fn known_by(&self) -> &'static str {
-        self.known_by
-    }
-
+impl BatchFormat {
     fn has_line(&self, line: &[u8]) -> bool {
         let line = String::from_utf8_lossy(line);
         // The archive's traces begin with comments.
         self.separator.is_none() && line.starts_with(';') || self.check(&self.cells(&line)).is_ok()
     }
 
-    fn contents(&self) -> FormatContents {
-        FormatContents::List { read, write: |jobs, to| write_table(jobs, to) }
-    }
-}
-
-impl BatchFormat {
     fn cells<'l>(&self, line: &'l str) -> Vec<&'l str> {
         match self.separator {
             Some(separator) => line.split(separator).map(str::trim).collect(),
@@ -424,15 +422,11 @@ fn between(start: u64, end: u64) -> Result<Option<u64>, String> {
 
 /// Reads a trace of batch jobs.
 fn read(
-    format: &'static dyn Format,
-    path: &Path,
-    block: Bytes,
-    strictness: Strictness,
+    columns: &'static BatchFormat,
+    file: TraceToRead<'_>,
     see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
-    let columns = FORMATS.iter().find(|columns| columns.name == format.name());
-    let columns = columns.expect("only these formats are read here");
-    let mut lines = Records::<BatchLine>::open(path, strictness)?;
+    let mut lines = Records::<BatchLine>::open(file.path, file.strictness)?;
     let mut reader = BatchReader {
         columns,
         jobs: TaskedJobs::new(),
@@ -443,7 +437,7 @@ fn read(
     while let Some(BatchLine(line)) = lines.next().transpose()? {
         if let Err(what) = reader.read_line(line.trim(), lines.place()) {
             let error = lines.unusable(None, what);
-            if strictness == Strictness::Strict {
+            if file.strictness == Strictness::Strict {
                 return Err(error);
             }
             broken.add(error);
@@ -463,7 +457,7 @@ fn read(
         jobs.sort_by(|_, one, _, other| one.submit.cmp(&other.submit));
     }
     let first = jobs.values().next().map_or(0, |job| job.submit);
-    let mut reader = ListReader::new(format, path, block, strictness, see);
+    let mut reader = ListReader::new(file, see);
     reader.pass_on();
     // The taker of the jobs needs memory as well, so free that of jobs that were passed on.
     jobs.reverse();
@@ -516,7 +510,7 @@ mod tests {
         let read = Trace::read(&path, block, Strictness::Strict, &crate::formats());
         let folder = format!("{}/", folder.path().display());
         let trace = read.map_err(|error| error.to_string().replace(&folder, ""))?;
-        Ok((trace.format.name(), trace.entries(block), trace.notes))
+        Ok((trace.format.name, trace.entries(block), trace.notes))
     }
 
     /// Returns each job in a line: name, submission, maps with their times, reduces.

@@ -43,13 +43,14 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use crate::list::format::{JobList, JobTable};
+use crate::batch::FORMATS as BATCH;
+use crate::list::format::{JOB_LIST, JOB_TABLE};
 use crate::rumen::Rumen;
-use crate::rumen::format::{JobHistory, RumenJobs, RumenTopology};
+use crate::rumen::format::{JOB_HISTORY, RUMEN_JOBS, RUMEN_TOPOLOGY};
 use crate::sls::Sls;
-use crate::sls::format::{SlsJobs, SlsNodes, SlsSynth};
+use crate::sls::format::{SLS_JOBS, SLS_NODES, SLS_SYNTH};
 use crate::swim::Swim;
-use crate::swim::format::SwimJobs;
+use crate::swim::format::SWIM_JOBS;
 use mumakil_scenario::workload::{Format, Formats, SourceEntry};
 
 /// Returns the kinds of workload whose jobs are read from a trace.
@@ -59,11 +60,12 @@ pub fn sources() -> [SourceEntry; 3] {
 
 /// Returns the formats that Mumakil brings.
 pub fn formats() -> Formats {
-    let tools: [&dyn Format; 7] =
-        [&SwimJobs, &RumenJobs, &RumenTopology, &JobHistory, &SlsJobs, &SlsNodes, &SlsSynth];
-    let batch = batch::FORMATS.iter().map(|format| format as &dyn Format);
-    let own: [&dyn Format; 2] = [&JobTable, &JobList];
+    let rumen: [&Format; 3] = [&RUMEN_JOBS, &RUMEN_TOPOLOGY, &JOB_HISTORY];
+    let sls = [&SLS_JOBS, &SLS_NODES, &SLS_SYNTH];
+    let batch = BATCH.iter().map(|columns| &columns.format);
     let mut formats = Formats::default();
-    tools.into_iter().chain(batch).chain(own).for_each(|format| _ = formats.add(format));
+    formats.add(&SWIM_JOBS);
+    rumen.into_iter().chain(sls).chain(batch).for_each(|format| _ = formats.add(format));
+    formats.add(&JOB_TABLE).add(&JOB_LIST);
     formats
 }

@@ -13,5 +13,5 @@ mod record;
 
 pub use columns::MappedColumn;
 pub(crate) use file::ListReader;
-pub use file::{read_mapped_table, read_table, read_yaml, write_table, write_yaml};
+pub use file::{read_table, read_yaml, write_table, write_yaml};
 pub use record::{ListEntry, Row};

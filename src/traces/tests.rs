@@ -24,7 +24,7 @@ pub(super) fn read(text: &[u8]) -> Trace {
     Trace::read(&path, BLOCK, Strictness::Strict, &formats()).unwrap()
 }
 
-fn format(key: &str) -> &'static dyn Format {
+fn format(key: &str) -> &'static Format {
     formats().written_as(key).unwrap()
 }
 
@@ -123,7 +123,7 @@ fn a_time_that_nobody_knows_stays_unknown() {
 fn the_generator_of_the_sls_is_drawn_and_converted() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fuzz/seeds/sls/synth-newer.json");
     let format = formats().recognise(Path::new(path)).unwrap();
-    let FormatContents::Generator { draw, size } = format.contents() else { panic!("a generator") };
+    let FormatContents::Generator { draw, size } = format.contents else { panic!("a generator") };
     let drawn = |seed| draw(Path::new(path), seed).unwrap();
     assert_eq!(drawn(7), drawn(7));
     assert_ne!(drawn(7), drawn(8));

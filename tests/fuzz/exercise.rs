@@ -20,7 +20,7 @@ use mumakil::traces::sls::{SlsJob, SlsRack, Synth};
 use mumakil::traces::swim::SwimJob;
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::exchange::{PackedJobs, check_listed, convert};
-use mumakil::workload::format::{ForeignJob, FormatContents, Trace};
+use mumakil::workload::format::{ForeignJob, FormatContents, Trace, TraceToRead};
 
 pub(crate) fn swim(bytes: &[u8]) {
     read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));
@@ -47,15 +47,17 @@ pub(crate) fn list(bytes: &[u8]) {
     let path = Path::new("list");
     let block = Bytes::from_mib(64);
     let lenient = Strictness::Lenient;
-    let format =
-        |key: &str| mumakil::traces::formats().written_as(key).expect("a format of our own");
+    let file = |key: &str, strictness| {
+        let format = mumakil::traces::formats().written_as(key).expect("a format of our own");
+        TraceToRead { format, path, block, strictness }
+    };
     let table = |bytes: &[u8], how| {
         let rows = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::collected(|see| list::read_table(format("csv"), rows, path, block, how, see))
+        Trace::collected(|see| list::read_table(file("csv", how), rows, &[], see))
     };
     let yaml = |bytes: &[u8], how| {
         let entries = Records::from_reader("list", Cursor::new(bytes.to_vec()), how)?;
-        Trace::collected(|see| list::read_yaml(format("yaml"), entries, path, block, how, see))
+        Trace::collected(|see| list::read_yaml(file("yaml", how), entries, see))
     };
     for read in [table(bytes, lenient), yaml(bytes, lenient)] {
         let jobs = match read {
@@ -92,16 +94,18 @@ pub(crate) fn batch(bytes: &[u8]) {
             return assert!(error.to_string().len() < 2_000, "{error}");
         }
     };
-    if !matches!(jobs.format.contents(), FormatContents::List { .. }) {
+    if !matches!(jobs.format.contents, FormatContents::List { .. }) {
         return;
     }
     let jobs = jobs.into_own();
     let mut written = Vec::new();
     list::write_table(&PackedJobs::of(&jobs, block), &mut written).expect("memory can be written");
-    let csv = formats.written_as("csv").expect("a format of our own");
-    let how = Strictness::Strict;
-    let rows = Records::from_reader("list", Cursor::new(written), how).expect("bytes can be read");
-    let table = Trace::collected(|see| list::read_table(csv, rows, &path, block, how, see));
+    let format = formats.written_as("csv").expect("a format of our own");
+    let strictness = Strictness::Strict;
+    let rows = Records::from_reader("list", Cursor::new(written), strictness);
+    let rows = rows.expect("bytes can be read");
+    let file = TraceToRead { format, path: &path, block, strictness };
+    let table = Trace::collected(|see| list::read_table(file, rows, &[], see));
     assert_eq!(table.expect("a table").into_own(), jobs);
 }
 
@@ -128,17 +132,18 @@ pub(crate) fn inspect_and_convert(bytes: &[u8]) {
     for (how, count) in [Strictness::Strict, Strictness::Lenient].into_iter().zip(&mut counts) {
         let _ = LogReading::read(&path, 0.5, how).map_err(blame);
         let (mut jobs, mut number) = (PackedJobs::new(block), 0);
-        let read = Trace::pass(format, &path, block, how, &mut |job| {
+        let file = TraceToRead { format, path: &path, block, strictness: how };
+        let read = file.pass(&mut |job| {
             number += 1;
             job.entry(number, block).expect("it was checked").iter().for_each(|job| jobs.push(job));
         });
         let Ok(trace) = read.map_err(blame) else { continue };
         *count = Some((number, trace.skipped.count));
         trace.skipped.first.into_iter().for_each(blame);
-        if format.is_wall_clock() {
+        if format.is_wall_clock {
             jobs.count_from_first();
         }
-        for target in formats.iter().filter(|format| format.target().is_some()) {
+        for target in formats.iter().filter(|format| format.target.is_some()) {
             if check_listed(&jobs, target).is_err() {
                 continue;
             }
@@ -147,7 +152,8 @@ pub(crate) fn inspect_and_convert(bytes: &[u8]) {
                 Ok(_) if text.is_empty() => {}
                 Ok(_) => {
                     fs::write(&again, &text).expect("there is room for a file");
-                    let read = Trace::read_as(target, &again, block, Strictness::Strict);
+                    let (path, strictness) = (&again, Strictness::Strict);
+                    let read = TraceToRead { format: target, path, block, strictness }.read();
                     read.unwrap_or_else(|error| panic!("{target}: {error}"));
                 }
                 Err(error) => assert!(error.to_string().contains("read back"), "{error}"),

@@ -1,5 +1,5 @@
 //! A trace format that Mumakil does not know, in a file of its own. A user's program adds the
-//! format with one line, `registry.add_format(&Ants).add_source::<AntJobs>()`, and can then use it
+//! format with one line, `registry.add_format(&ANTS).add_source::<AntJobs>()`, and can then use it
 //! everywhere.
 
 use std::fs;
@@ -100,29 +100,12 @@ fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
 }
 
 /// The trace format `ants`.
-struct Ants;
-
-impl Format for Ants {
-    fn name(&self) -> &'static str {
-        "ants"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "ants (`NAME at 30: 12 x 45`)"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        line.starts_with(b"ant-")
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Jobs(Trace::of::<AntJob>)
-    }
-
-    fn target(&self) -> Option<ConversionTarget> {
-        Some(ConversionTarget { key: "ants", about: "Ants", make: ant })
-    }
-}
+static ANTS: Format = Format {
+    known_by: "ants (`NAME at 30: 12 x 45`)",
+    has_line: |line| line.starts_with(b"ant-"),
+    target: Some(ConversionTarget { key: "ants", about: "Ants", make: ant }),
+    ..Format::new("ants", FormatContents::Jobs(Trace::of::<AntJob>))
+};
 
 /// `workload: {ants: {file: …}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -142,7 +125,7 @@ impl SourceKind for AntJobs {
 
 impl Source for AntJobs {
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
-        FoundJobs::of_trace(&mut self.file, &Ants, Strictness::of(self.lenient), site)
+        FoundJobs::of_trace(&mut self.file, &ANTS, Strictness::of(self.lenient), site)
     }
 
     fn files_mut(&mut self) -> Vec<(&'static str, &mut TraceFile)> {
@@ -166,7 +149,7 @@ impl Source for AntJobs {
 /// Returns a registry with the format, which one line adds.
 fn registry() -> Registry {
     let mut registry = mumakil::registry();
-    registry.add_format(&Ants).add_source::<AntJobs>();
+    registry.add_format(&ANTS).add_source::<AntJobs>();
     registry
 }
 
@@ -196,7 +179,7 @@ fn a_format_of_ones_own_is_recognised_and_read() {
     let room = Room::new();
     let path = trace_in(&room);
     let registry = registry();
-    assert_eq!(registry.formats().recognise(&path).unwrap().name(), "ants");
+    assert_eq!(registry.formats().recognise(&path).unwrap().name, "ants");
     let trace = Trace::read(&path, BLOCK, Strictness::Strict, registry.formats()).unwrap();
     let jobs = trace.entries(BLOCK);
     assert_eq!(

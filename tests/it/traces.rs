@@ -221,7 +221,7 @@ fn real_traces_of_swim_are_read_and_written_byte_for_byte() {
     let Some(folder) = real("swim") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".tsv")) {
         let path = folder.join(name);
-        assert_eq!(mumakil::traces::formats().recognise(&path).unwrap().name(), "SWIM");
+        assert_eq!(mumakil::traces::formats().recognise(&path).unwrap().name, "SWIM");
         let (jobs, pass) = read::<SwimJob>(&path);
         let expected = match name.as_str() {
             "FB-2009_samples_24_times_1hr_0.tsv" => 5_894,
@@ -240,7 +240,7 @@ fn real_traces_of_rumen_are_read_and_written() {
     let Some(folder) = real("rumen") else { return };
     for name in files(&folder).iter().filter(|name| name.ends_with(".gz")) {
         let path = folder.join(name);
-        if mumakil::traces::formats().recognise(&path).unwrap().name() == "Rumen's topology" {
+        if mumakil::traces::formats().recognise(&path).unwrap().name == "Rumen's topology" {
             let (topology, _) = read::<LoggedTopology>(&path);
             let racks = &topology[0].children;
             let nodes: usize = racks.iter().map(|rack| rack.children.len()).sum();

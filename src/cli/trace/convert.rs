@@ -10,7 +10,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::counted;
 use mumakil_scenario::workload::Formats;
 use mumakil_scenario::workload::exchange::{PackedJobs, check_listed, convert};
-use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob, Trace};
+use mumakil_scenario::workload::format::{Format, FormatContents, SeeJob};
 use mumakil_traces::list::MappedColumn;
 
 /// Convert a trace into another format
@@ -52,7 +52,7 @@ impl TraceConvertArguments {
         };
         // The format stays the same, so write the trace as it was read: a list of jobs would lose
         // some of its fields.
-        if found.written_as() == Some(&self.to) && self.columns.is_empty() {
+        if found.target_key() == Some(&self.to) && self.columns.is_empty() {
             return self.copy(found);
         }
         let (jobs, mut losses) = self.pack(found)?;
@@ -66,11 +66,10 @@ impl TraceConvertArguments {
     }
 
     /// Writes the jobs of a trace as they are.
-    fn copy(&self, found: &'static dyn Format) -> Result<(), Failure> {
-        let TraceInput { file, block, .. } = &self.input;
+    fn copy(&self, found: &'static Format) -> Result<(), Failure> {
         let mut last = SimSpan::ZERO;
         let mut is_sorted = true;
-        let is_foreign = matches!(found.contents(), FormatContents::Jobs(_));
+        let is_foreign = matches!(found.contents, FormatContents::Jobs(_));
         if is_foreign {
             self.input.pass(found, &[], &mut |job| {
                 is_sorted &= last <= job.submit();
@@ -79,7 +78,7 @@ impl TraceConvertArguments {
         }
         // Jobs that keep their order are read a second time and written one by one, so that no more
         // than one is in memory.
-        if !is_foreign || found.is_wall_clock() && !is_sorted {
+        if !is_foreign || found.is_wall_clock && !is_sorted {
             let trace = self.input.read(found)?;
             return self.output.write(|to| trace.write_to(to));
         }
@@ -90,17 +89,16 @@ impl TraceConvertArguments {
                     written = job.write_to(to);
                 }
             };
-            Trace::pass(found, file, *block, self.input.strictness(), see)
-                .map_err(io::Error::other)?;
+            self.input.to_read(found).pass(see).map_err(io::Error::other)?;
             written
         })
     }
 
     /// Reads the jobs of a trace in this format.
-    fn pack(&self, found: &'static dyn Format) -> Result<(PackedJobs, ConversionLosses), Failure> {
+    fn pack(&self, found: &'static Format) -> Result<(PackedJobs, ConversionLosses), Failure> {
         let (mut jobs, mut losses) =
             (PackedJobs::new(self.input.block), ConversionLosses::default());
-        if let FormatContents::Generator { draw, .. } = found.contents() {
+        if let FormatContents::Generator { draw, .. } = found.contents {
             draw(&self.input.file, self.seed)?.iter().for_each(|entry| jobs.push(entry));
             return Ok((jobs, losses));
         }
@@ -116,7 +114,7 @@ impl TraceConvertArguments {
                 losses.beyond.get_or_insert((part, 0)).1 += 1;
             }
         })?;
-        if found.is_wall_clock() {
+        if found.is_wall_clock {
             jobs.count_from_first();
         }
         Ok((jobs, losses))
@@ -135,7 +133,7 @@ struct ConversionLosses {
 }
 
 impl ConversionLosses {
-    fn warn(self, format: &'static dyn Format) {
+    fn warn(self, format: &'static Format) {
         let empty = (0 < self.empty).then_some(("killed or without a task", self.empty));
         for (part, jobs) in empty.into_iter().chain(self.beyond) {
             terminal::warn(&format!("left out: {part}, {}", counted(jobs, "job")));

@@ -32,7 +32,7 @@ impl TraceInspectArguments {
     pub(super) fn run(self, formats: &Formats) -> Result<(), Failure> {
         let path = &self.input.file;
         let format = formats.recognise(path)?;
-        let parts = match format.contents() {
+        let parts = match format.contents {
             FormatContents::Jobs(_) | FormatContents::List { .. } => {
                 let mut survey = TraceSurvey::default();
                 let mut number = 0;
@@ -165,12 +165,7 @@ fn ending(outcome: Option<Outcome>) -> usize {
 }
 
 /// Returns the lines about a trace.
-fn told(
-    path: &Path,
-    format: &'static dyn Format,
-    trace: &Trace,
-    survey: TraceSurvey,
-) -> TerminalLines {
+fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey) -> TerminalLines {
     let jobs = survey.jobs;
     let mut lines = TerminalLines::default();
     let about = format!(

@@ -94,7 +94,7 @@ fn hosts_of(
 ) -> Result<NodeFile, TraceError> {
     let path = file.find(folder);
     let format = formats.recognise(&path)?;
-    let FormatContents::Hosts(read) = format.contents() else {
+    let FormatContents::Hosts(read) = format.contents else {
         return Err(other(&path, format, "a topology of Rumen or nodes of the SLS"));
     };
     let HostFile { mut hosts, notes, is_of_mumak, place, sha256 } = read(&path)?;

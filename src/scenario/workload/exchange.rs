@@ -15,13 +15,39 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::format::{ForeignJob, Format, FormatContents, Formats, SeeJob, Trace, TraceJob, other};
+use super::format::{
+    ForeignJob, Format, FormatContents, Formats, SeeJob, Trace, TraceJob, TraceToRead, other,
+};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::trace::{FirstFew, Notes, Record, Records, Strictness, TraceError};
 
 pub use packed::PackedJobs;
+
+impl TraceToRead<'_> {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn read(self) -> Result<Trace, TraceError> {
+        Trace::collected(|see| self.pass(see))
+    }
+
+    /// Reads the file and gives each job to `see`, in the order of the file. The trace that is returned
+    /// has no jobs.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn pass(self, see: &mut SeeJob<'_>) -> Result<Trace, TraceError> {
+        match self.format.contents {
+            FormatContents::Jobs(read) | FormatContents::List { read, .. } => read(self, see),
+            FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
+                Err(other(self.path, self.format, "jobs"))
+            }
+        }
+    }
+}
 
 impl Trace {
     /// Reads a file of jobs in one of these formats. `block` is the size of a block.
@@ -34,42 +60,7 @@ impl Trace {
         strictness: Strictness,
         formats: &Formats,
     ) -> Result<Self, TraceError> {
-        Self::read_as(formats.recognise(path)?, path, block, strictness)
-    }
-
-    /// Reads a file of jobs that is known to have this format.
-    ///
-    /// # Errors
-    /// As [`Trace::read`].
-    pub fn read_as(
-        format: &'static dyn Format,
-        path: &Path,
-        block: Bytes,
-        strictness: Strictness,
-    ) -> Result<Self, TraceError> {
-        Self::collected(|see| Self::pass(format, path, block, strictness, see))
-    }
-
-    /// Reads a file of jobs that is known to have this format, and gives each job to `see`, in the
-    /// order of the file. The trace that is returned has no jobs.
-    ///
-    /// # Errors
-    /// As [`Trace::read`].
-    pub fn pass(
-        format: &'static dyn Format,
-        path: &Path,
-        block: Bytes,
-        strictness: Strictness,
-        see: &mut SeeJob<'_>,
-    ) -> Result<Self, TraceError> {
-        match format.contents() {
-            FormatContents::Jobs(read) | FormatContents::List { read, .. } => {
-                read(format, path, block, strictness, see)
-            }
-            FormatContents::Hosts(_) | FormatContents::Generator { .. } => {
-                Err(other(path, format, "jobs"))
-            }
-        }
+        TraceToRead { format: formats.recognise(path)?, path, block, strictness }.read()
     }
 
     /// Returns the trace of a pass, with the jobs that the pass gives.
@@ -81,7 +72,7 @@ impl Trace {
     ) -> Result<Self, TraceError> {
         let mut jobs: Vec<TraceJob> = Vec::new();
         let trace = pass(&mut |job| jobs.push(job))?;
-        if trace.format.is_wall_clock() {
+        if trace.format.is_wall_clock {
             // Jobs of the same instant keep the order of the file.
             jobs.sort_by_key(TraceJob::submit);
         }
@@ -89,13 +80,13 @@ impl Trace {
     }
 
     /// Returns a trace of jobs that are not in a file yet.
-    pub fn of_entries(format: &'static dyn Format, jobs: Vec<JobEntry>) -> Self {
+    pub fn of_entries(format: &'static Format, jobs: Vec<JobEntry>) -> Self {
         let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
         Self::of_jobs(format, jobs)
     }
 
     /// Returns a trace of jobs of a file.
-    pub fn of_jobs(format: &'static dyn Format, jobs: Vec<TraceJob>) -> Self {
+    pub fn of_jobs(format: &'static Format, jobs: Vec<TraceJob>) -> Self {
         let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
         Self {
             format,
@@ -113,23 +104,11 @@ impl Trace {
     /// # Errors
     /// If the file cannot be read or has mistakes; the error names them.
     pub fn of<T: Record + ForeignJob + 'static>(
-        format: &'static dyn Format,
-        path: &Path,
-        block: Bytes,
-        strictness: Strictness,
+        file: TraceToRead<'_>,
         see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
-        let records = Records::<T>::open(path, strictness)?;
-        Self::of_records(
-            records,
-            format,
-            block,
-            strictness,
-            |job| {
-                see(TraceJob::Foreign(Box::new(job)));
-            },
-            |_| {},
-        )
+        let records = Records::<T>::open(file.path, file.strictness)?;
+        Self::of_records(records, file, |job| see(TraceJob::Foreign(Box::new(job))), |_| {})
     }
 
     /// Reads the jobs of a pass over a file, as [`Trace::of`]; `change` may change each of them before
@@ -139,9 +118,7 @@ impl Trace {
     /// As [`Trace::of`].
     pub fn of_records<T: Record + ForeignJob + 'static>(
         mut records: Records<T>,
-        format: &'static dyn Format,
-        block: Bytes,
-        strictness: Strictness,
+        file: TraceToRead<'_>,
         mut see: impl FnMut(T),
         mut change: impl FnMut(&mut T),
     ) -> Result<Self, TraceError> {
@@ -153,14 +130,14 @@ impl Trace {
             // Broken jobs are not counted, so that `entries` gives each job the same number, and
             // the same name if it is made from the number.
             number += 1;
-            let entry = job.entry(number, block);
+            let entry = job.entry(number, file.block);
             // A job without tasks has no entry and takes no name.
             match entry.and_then(|entry| entry.iter().try_for_each(|entry| names.take(entry))) {
                 Ok(()) => see(job),
                 Err(what) => {
                     let error = records.unusable(Some(&job.name(number)), what);
                     number -= 1;
-                    if strictness == Strictness::Strict {
+                    if file.strictness == Strictness::Strict {
                         return Err(error);
                     }
                     unusable.add(error);
@@ -170,7 +147,7 @@ impl Trace {
         let sha256 = records.sha256().map(str::to_owned);
         let Notes { mut skipped, suspicious, .. } = records.into_notes();
         skipped.append(unusable);
-        Ok(Self { skipped, suspicious, sha256, ..Self::of_jobs(format, Vec::new()) })
+        Ok(Self { skipped, suspicious, sha256, ..Self::of_jobs(file.format, Vec::new()) })
     }
 
     /// Returns the jobs as a scenario would list them, without jobs that have no tasks.
@@ -179,7 +156,7 @@ impl Trace {
         let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
         let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
         // With times since 1970, the first job would arrive after decades on an idle cluster.
-        if self.format.is_wall_clock() {
+        if self.format.is_wall_clock {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
             for entry in &mut entries {
                 entry.submit = entry.submit.saturating_sub(first);
@@ -210,7 +187,7 @@ impl Trace {
     /// # Errors
     /// If the jobs cannot be written, or the format does not hold jobs.
     pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
-        match self.format.contents() {
+        match self.format.contents {
             FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
                 TraceJob::Foreign(job) => job.write_to(&mut to),
                 // The jobs belong to the format: `read` and `converted` make no others.
@@ -233,11 +210,11 @@ impl Trace {
 ///
 /// # Errors
 /// If there are too many; the error says what to do.
-pub fn check_listed(jobs: &PackedJobs, format: &'static dyn Format) -> Result<(), String> {
+pub fn check_listed(jobs: &PackedJobs, format: &'static Format) -> Result<(), String> {
     // Chosen: 4 GB, which a usual machine has.
     const MOST: u64 = 10_000_000;
     let tasks = jobs.tasks;
-    match format.lists_tasks() && MOST < tasks {
+    match format.lists_tasks && MOST < tasks {
         true => Err(format!(
             "{tasks} tasks are more than {MOST}, and {format} have a record for each; convert a \
              part of the jobs, or write a list (`--to csv`)"
@@ -253,19 +230,19 @@ pub fn check_listed(jobs: &PackedJobs, format: &'static dyn Format) -> Result<()
 /// If the jobs cannot be written, or the format cannot hold jobs.
 pub fn convert(
     jobs: &PackedJobs,
-    format: &'static dyn Format,
+    format: &'static Format,
     to: &mut dyn io::Write,
 ) -> io::Result<BTreeMap<String, u64>> {
     let mut lost = BTreeMap::new();
     // Mumakil's own lists have every field, so nothing is lost. They keep their order, since times
     // need not be sorted with `after`.
-    if let FormatContents::List { write, .. } = format.contents() {
+    if let FormatContents::List { write, .. } = format.contents {
         write(jobs, to)?;
         return Ok(lost);
     }
     let unwritten =
         || io::Error::new(io::ErrorKind::Unsupported, format!("{format} are not written"));
-    let make = format.target().ok_or_else(unwritten)?.make;
+    let make = format.target.ok_or_else(unwritten)?.make;
     // The files of other tools are sorted by time.
     let mut order = jobs.jobs.clone();
     order.sort_by_key(|job| job.submit);

@@ -1,7 +1,7 @@
 //! The formats of files with jobs, hosts or the settings of a generator.
 //!
-//! A format is one implementation of [`Format`]: how its files are recognised, what they hold, and
-//! how jobs are written in it. [`Formats`] is the list of them: those that Mumakil brings are in
+//! A format is one [`Format`]: how its files are recognised, what they hold, and how jobs are
+//! written in it. [`Formats`] is the list of them: those that Mumakil brings are in
 //! `mumakil-traces`, and a user's own binary may add some. All code that reads traces uses this list,
 //! so no other code names the formats.
 //!
@@ -24,51 +24,51 @@ use mumakil_core::trace::{
     FirstFew, FirstRecord, Opening, Strictness, Suspicion, TextPlace, TraceError,
 };
 
-/// A format of files.
-pub trait Format: Send + Sync {
-    /// Returns the name of the format in messages: `SWIM`, `Rumen's jobs`.
-    fn name(&self) -> &'static str;
-
-    /// Returns how to recognise the format, such as `SWIM (6 to 8 columns)`; for the message about
-    /// a file that has no known format. Empty if the text of another format of the same tool covers
-    /// this format.
-    fn known_by(&self) -> &'static str {
-        ""
-    }
-
+/// A format of files. [`Format::new`] fills in what most formats lack.
+pub struct Format {
+    /// The name of the format in messages: `SWIM`, `Rumen's jobs`.
+    pub name: &'static str,
+    /// How to recognise the format, such as `SWIM (6 to 8 columns)`; for the message about a file
+    /// that has no known format. Empty if the text of another format of the same tool covers this
+    /// format.
+    pub known_by: &'static str,
     /// Returns whether a JSON object with an attribute of this name has this format.
-    fn has_attribute(&self, _name: &str) -> bool {
-        false
-    }
-
+    pub has_attribute: fn(&str) -> bool,
     /// Returns whether a file that begins with this line, which is not JSON, has this format.
-    fn has_line(&self, _line: &[u8]) -> bool {
-        false
+    pub has_line: fn(&[u8]) -> bool,
+    /// What the files hold, and how to read it.
+    pub contents: FormatContents,
+    /// How jobs are written in this format; `None` if they cannot be.
+    pub target: Option<ConversionTarget>,
+    /// The format in which its jobs are written with all that they are, if it is not a target itself.
+    pub written_as: Option<&'static Self>,
+    /// Whether its files have a record for each task of a job.
+    pub lists_tasks: bool,
+    /// Whether times are those of a wall clock. A run then counts time from the first job, and jobs
+    /// are sorted by their submission.
+    pub is_wall_clock: bool,
+}
+
+impl Format {
+    /// Returns a format that recognises no file yet, and cannot be written.
+    pub const fn new(name: &'static str, contents: FormatContents) -> Self {
+        Self {
+            name,
+            known_by: "",
+            has_attribute: |_| false,
+            has_line: |_| false,
+            contents,
+            target: None,
+            written_as: None,
+            lists_tasks: false,
+            is_wall_clock: false,
+        }
     }
 
-    /// Returns what the files hold, and how to read it.
-    fn contents(&self) -> FormatContents;
-
-    /// Returns how jobs are written in this format; `None` if they cannot be.
-    fn target(&self) -> Option<ConversionTarget> {
-        None
-    }
-
-    /// Returns the name of the format, as in [`ConversionTarget::key`], in which its jobs are written
-    /// with all that they are; `None` if there is none.
-    fn written_as(&self) -> Option<&'static str> {
-        Some(self.target()?.key)
-    }
-
-    /// Returns whether its files have a record for each task of a job.
-    fn lists_tasks(&self) -> bool {
-        false
-    }
-
-    /// Returns whether times are those of a wall clock. A run then counts time from the first job, and
-    /// jobs are sorted by their submission.
-    fn is_wall_clock(&self) -> bool {
-        false
+    /// Returns the key of the format in which its jobs are written with all that they are; `None` if
+    /// there is none.
+    pub fn target_key(&self) -> Option<&'static str> {
+        Some(self.written_as.unwrap_or(self).target?.key)
     }
 }
 
@@ -96,9 +96,21 @@ pub enum FormatContents {
 }
 
 /// Reads a file of jobs and gives each to a function, so that not all of them need be in memory. The
-/// trace that is returned has no jobs. `Bytes` is the size of a block.
-pub type ReadJobs =
-    fn(&'static dyn Format, &Path, Bytes, Strictness, &mut SeeJob<'_>) -> Result<Trace, TraceError>;
+/// trace that is returned has no jobs.
+pub type ReadJobs = fn(TraceToRead<'_>, &mut SeeJob<'_>) -> Result<Trace, TraceError>;
+
+/// A file of jobs, and how it is read.
+#[derive(Clone, Copy)]
+pub struct TraceToRead<'a> {
+    /// The format of the file.
+    pub format: &'static Format,
+    /// The file.
+    pub path: &'a Path,
+    /// The size of a block.
+    pub block: Bytes,
+    /// Whether broken jobs are left out.
+    pub strictness: Strictness,
+}
 
 /// Takes the jobs of a file, one by one.
 pub type SeeJob<'s> = dyn FnMut(TraceJob) + 's;
@@ -156,7 +168,7 @@ pub struct ConversionTarget {
 #[derive(Debug)]
 pub struct Trace {
     /// The format of the file.
-    pub format: &'static dyn Format,
+    pub format: &'static Format,
     /// The jobs, in the order of the file, or of their submission with times of a wall clock.
     pub jobs: Vec<TraceJob>,
     /// Records that were left out because they are broken.
@@ -223,31 +235,31 @@ pub struct Endings {
     pub attempts: Vec<Option<Outcome>>,
 }
 
-impl fmt::Debug for dyn Format {
+impl fmt::Debug for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
-impl fmt::Display for dyn Format {
+impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
-impl PartialEq for dyn Format {
+impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.name == other.name
     }
 }
 
 /// The formats that can be read.
 #[derive(Clone, Debug, Default)]
-pub struct Formats(Vec<&'static dyn Format>);
+pub struct Formats(Vec<&'static Format>);
 
 impl Formats {
     /// Adds a format; replaces a format with the same name.
-    pub fn add(&mut self, format: &'static dyn Format) -> &mut Self {
+    pub fn add(&mut self, format: &'static Format) -> &mut Self {
         // Two formats with the same name are equal. The new one goes to the end, which is tried
         // first.
         self.0.retain(|known| *known != format);
@@ -256,7 +268,7 @@ impl Formats {
     }
 
     /// Returns the formats in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Format> {
+    pub fn iter(&self) -> impl Iterator<Item = &'static Format> {
         self.0.iter().copied()
     }
 
@@ -265,37 +277,37 @@ impl Formats {
     ///
     /// # Errors
     /// If the file cannot be read or has none of the formats.
-    pub fn recognise(&self, path: &Path) -> Result<&'static dyn Format, TraceError> {
+    pub fn recognise(&self, path: &Path) -> Result<&'static Format, TraceError> {
         let opening = Opening::read(path)?;
         self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
     }
 
     /// Returns the format with this name for `mumakil trace convert --to`; the one that was added
     /// last if there are several.
-    pub fn written_as(&self, key: &str) -> Option<&'static dyn Format> {
-        self.last(|format| format.target().is_some_and(|target| target.key == key))
+    pub fn written_as(&self, key: &str) -> Option<&'static Format> {
+        self.last(|format| format.target.is_some_and(|target| target.key == key))
     }
 
-    fn of(&self, first: &FirstRecord) -> Option<&'static dyn Format> {
+    fn of(&self, first: &FirstRecord) -> Option<&'static Format> {
         match first {
             FirstRecord::Nothing => None,
             FirstRecord::Object(attributes) => {
                 // The first attribute that any format knows decides: later attributes may be common
                 // to several tools.
-                attributes.iter().find_map(|name| self.last(|format| format.has_attribute(name)))
+                attributes.iter().find_map(|name| self.last(|format| (format.has_attribute)(name)))
             }
-            FirstRecord::Line(line) => self.last(|format| format.has_line(line)),
+            FirstRecord::Line(line) => self.last(|format| (format.has_line)(line)),
         }
     }
 
-    fn last(&self, fits: impl Fn(&dyn Format) -> bool) -> Option<&'static dyn Format> {
+    fn last(&self, fits: impl Fn(&Format) -> bool) -> Option<&'static Format> {
         self.0.iter().rev().copied().find(|format| fits(*format))
     }
 
     /// Returns the list of known formats for a message.
     fn known(&self) -> String {
         let all: Vec<&str> =
-            self.iter().map(|format| format.known_by()).filter(|words| !words.is_empty()).collect();
+            self.iter().map(|format| format.known_by).filter(|words| !words.is_empty()).collect();
         match all.split_last() {
             Some((last, others)) if !others.is_empty() => {
                 format!("known are {}, and {last}", others.join(", "))
@@ -314,6 +326,6 @@ pub fn too_late(job: &str) -> io::Error {
 }
 
 /// Returns an error that a file has another format than expected.
-pub fn other(path: &Path, found: &dyn Format, expected: &'static str) -> TraceError {
-    TraceError::OtherFormat { path: path.to_owned(), found: found.name(), expected }
+pub fn other(path: &Path, found: &Format, expected: &'static str) -> TraceError {
+    TraceError::OtherFormat { path: path.to_owned(), found: found.name, expected }
 }

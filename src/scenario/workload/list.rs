@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::workload::format::{FormatContents, Trace, other};
+use crate::workload::format::{FormatContents, TraceToRead, other};
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
@@ -123,11 +123,11 @@ impl Source for ListSource {
             Self::File(JobFile { file, lenient }) => {
                 let path = file.find(site.folder);
                 let format = site.formats.recognise(&path)?;
-                let FormatContents::List { read, .. } = format.contents() else {
+                let FormatContents::List { .. } = format.contents else {
                     return Err(other(&path, format, "a list of jobs"));
                 };
-                let (block, how) = (site.cluster.hdfs.block, Strictness::of(*lenient));
-                let list = Trace::collected(|see| read(format, &path, block, how, see))?;
+                let (block, strictness) = (site.cluster.hdfs.block, Strictness::of(*lenient));
+                let list = TraceToRead { format, path: &path, block, strictness }.read()?;
                 file.pin(site.folder, list.sha256.as_deref())?;
                 let broken = list.skipped.count;
                 Ok(FoundJobs { jobs: list.into_own(), broken, ..FoundJobs::default() })

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_yaml::Value;
 
-use super::format::{Format, Trace, other};
+use super::format::{Format, TraceToRead, other};
 use super::jobs::JobEntry;
 use super::site::WorkloadSite;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
@@ -169,7 +169,7 @@ impl FoundJobs {
     /// mistakes.
     pub fn of_trace(
         file: &mut TraceFile,
-        format: &'static dyn Format,
+        format: &'static Format,
         strictness: Strictness,
         site: &WorkloadSite<'_>,
     ) -> Result<Self, TraceError> {
@@ -177,11 +177,12 @@ impl FoundJobs {
         let found = site.formats.recognise(&path)?;
         // The content determines the format of a file, not its name.
         if found != format {
-            return Err(other(&path, found, format.name()));
+            return Err(other(&path, found, format.name));
         }
-        let trace = Trace::read_as(format, &path, site.cluster.hdfs.block, strictness)?;
+        let block = site.cluster.hdfs.block;
+        let trace = TraceToRead { format, path: &path, block, strictness }.read()?;
         file.pin(site.folder, trace.sha256.as_deref())?;
-        let jobs = trace.entries(site.cluster.hdfs.block);
+        let jobs = trace.entries(block);
         let left_out = (trace.jobs.len() - jobs.len()) as u64;
         Ok(Self { jobs, left_out, broken: trace.skipped.count, notes: trace.notes })
     }

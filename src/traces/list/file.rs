@@ -8,20 +8,19 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
 use super::columns::{MappedColumn, TableColumn, columns};
 use super::record::{ListEntry, Row};
-use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::units::SimSpan;
 use mumakil_core::trace::{
     FirstFew, LARGEST_ENTRY, LONGEST_LINE, Record, Records, Strictness, Suspicion, TextPlace,
     TraceError,
 };
 use mumakil_scenario::workload::exchange::PackedJobs;
-use mumakil_scenario::workload::format::{Format, SeeJob, Trace, TraceJob};
+use mumakil_scenario::workload::format::{SeeJob, Trace, TraceJob, TraceToRead};
 use mumakil_scenario::workload::{
     FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, in_order, too_many_tasks,
 };
@@ -63,36 +62,18 @@ impl From<YamlProblem> for JobFlaw {
     }
 }
 
-/// Reads a table.
+/// Reads a table. With `mapping`, some of its columns have other names than the fields that they hold.
+/// Jobs without a name are numbered.
 ///
 /// # Errors
 /// If the file cannot be read or has mistakes; the error names them.
 pub fn read_table(
-    format: &'static dyn Format,
-    rows: Records<Row>,
-    path: &Path,
-    block: Bytes,
-    strictness: Strictness,
-    see: &mut SeeJob<'_>,
-) -> Result<Trace, TraceError> {
-    read_mapped_table(format, rows, &[], path, block, strictness, see)
-}
-
-/// Reads a table some of whose columns have other names than the fields that they hold. Jobs
-/// without a name are numbered.
-///
-/// # Errors
-/// As [`read_table`].
-pub fn read_mapped_table(
-    format: &'static dyn Format,
+    file: TraceToRead<'_>,
     mut rows: Records<Row>,
     mapping: &[MappedColumn],
-    path: &Path,
-    block: Bytes,
-    strictness: Strictness,
     see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
-    let mut reader = ListReader::new(format, path, block, strictness, see);
+    let mut reader = ListReader::new(file, see);
     let header = rows.next().transpose()?;
     // The header decides the separator of all rows: a row may have commas in its cells.
     let separator = header.as_ref().map_or(b',', Row::separator);
@@ -123,14 +104,11 @@ pub fn read_mapped_table(
 /// # Errors
 /// As [`read_table`].
 pub fn read_yaml(
-    format: &'static dyn Format,
+    file: TraceToRead<'_>,
     mut entries: Records<ListEntry>,
-    path: &Path,
-    block: Bytes,
-    strictness: Strictness,
     see: &mut SeeJob<'_>,
 ) -> Result<Trace, TraceError> {
-    let mut reader = ListReader::new(format, path, block, strictness, see);
+    let mut reader = ListReader::new(file, see);
     while let Some(entry) = entries.next().transpose()? {
         let name = entry.fields.get("name").and_then(Value::as_str).map(str::to_owned);
         reader.add(entries.place(), name.as_deref(), Ok(entry.fields))?;
@@ -182,10 +160,7 @@ fn in_unit(value: &Value, unit: &str) -> Value {
 
 /// Reads the jobs of a file one by one, and checks each job against the earlier ones.
 pub(crate) struct ListReader<'s> {
-    format: &'static dyn Format,
-    path: PathBuf,
-    block: Bytes,
-    strictness: Strictness,
+    file: TraceToRead<'s>,
     /// Takes the jobs.
     see: &'s mut SeeJob<'s>,
     /// Whether each job is passed on at once, since it depends on no other.
@@ -206,18 +181,9 @@ pub(crate) struct ListReader<'s> {
 }
 
 impl<'s> ListReader<'s> {
-    pub(crate) fn new(
-        format: &'static dyn Format,
-        path: &Path,
-        block: Bytes,
-        strictness: Strictness,
-        see: &'s mut SeeJob<'s>,
-    ) -> Self {
+    pub(crate) fn new(file: TraceToRead<'s>, see: &'s mut SeeJob<'s>) -> Self {
         Self {
-            format,
-            path: path.to_owned(),
-            block,
-            strictness,
+            file,
             see,
             passes_on: false,
             jobs: Vec::new(),
@@ -240,7 +206,7 @@ impl<'s> ListReader<'s> {
     fn error(&self, place: TextPlace, job: Option<&str>, fault: JobFlaw) -> TraceError {
         let JobFlaw { field, message, hint } = fault;
         let what = if field.is_empty() { message } else { format!("{field}: {message}") };
-        TraceError::malformed(&self.path, place, job, &what, hint)
+        TraceError::malformed(self.file.path, place, job, &what, hint)
     }
 
     /// Adds a job. A broken job is an error; with lenient reading it is left out.
@@ -263,7 +229,7 @@ impl<'s> ListReader<'s> {
             }
             Err(fault) => {
                 let error = self.error(place, name, fault);
-                if self.strictness == Strictness::Strict {
+                if self.file.strictness == Strictness::Strict {
                     return Err(error);
                 }
                 self.skipped.add(error);
@@ -283,7 +249,7 @@ impl<'s> ListReader<'s> {
                 None => problem,
             }
         })?;
-        if let Some((field, message)) = job.faults(self.block).into_iter().next() {
+        if let Some((field, message)) = job.faults(self.file.block).into_iter().next() {
             return Err(JobFlaw::new(field, message));
         }
         let copies = job.count.get();
@@ -294,7 +260,7 @@ impl<'s> ListReader<'s> {
         if MOST_JOBS < self.total + u64::from(copies) {
             return Err(JobFlaw::new("count", format!("more than {MOST_JOBS} jobs in all")));
         }
-        let tasks = self.tasks.saturating_add(job.tasks(self.block));
+        let tasks = self.tasks.saturating_add(job.tasks(self.file.block));
         if let Some(message) = too_many_tasks(tasks) {
             let field = if 1 < copies { "count" } else { "maps" };
             return Err(JobFlaw::new(field, message).hint(FEWER_TASKS));
@@ -320,7 +286,7 @@ impl<'s> ListReader<'s> {
 
     /// Checks the jobs against each other.
     pub(crate) fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
-        let clashes = file_clashes(&self.jobs, self.block).into_iter();
+        let clashes = file_clashes(&self.jobs, self.file.block).into_iter();
         let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
         // Check files before `after`: if a job is left out for its file, the jobs that follow it
         // are left out, too.
@@ -328,9 +294,9 @@ impl<'s> ListReader<'s> {
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
         self.skipped.append(records.into_notes().skipped);
-        let Self { format, jobs, skipped, suspicious, see, .. } = self;
+        let Self { file, jobs, skipped, suspicious, see, .. } = self;
         jobs.into_iter().for_each(|job| see(TraceJob::Own(Box::new(job))));
-        Ok(Trace { skipped, suspicious, sha256, ..Trace::of_jobs(format, Vec::new()) })
+        Ok(Trace { skipped, suspicious, sha256, ..Trace::of_jobs(file.format, Vec::new()) })
     }
 
     /// Returns the jobs that are never due: they wait for missing jobs, or for each other.
@@ -368,7 +334,7 @@ impl<'s> ListReader<'s> {
         let mut stays = vec![true; self.jobs.len()];
         for (number, fault) in faults {
             let error = self.error(self.places[number], Some(&self.jobs[number].name), fault);
-            if self.strictness == Strictness::Strict {
+            if self.file.strictness == Strictness::Strict {
                 return Err(error);
             }
             self.skipped.add(error);
@@ -489,24 +455,33 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
+    use std::path::Path;
 
     use super::*;
-    use crate::list::format::{JobList, JobTable};
+    use crate::list::format::{JOB_LIST, JOB_TABLE};
+    use mumakil_base::units::Bytes;
+    use mumakil_scenario::workload::format::Format;
+
+    fn to_read(
+        format: &'static Format,
+        path: &'static str,
+        strictness: Strictness,
+    ) -> TraceToRead<'static> {
+        TraceToRead { format, path: Path::new(path), block: Bytes::from_mib(64), strictness }
+    }
 
     fn table(text: &str, strictness: Strictness) -> Result<Trace, String> {
         let rows = Records::from_reader("t.csv", Cursor::new(text.to_owned()), strictness).unwrap();
-        let (path, block) = (Path::new("t.csv"), Bytes::from_mib(64));
-        Trace::collected(|see| read_table(&JobTable, rows, path, block, strictness, see))
-            .map_err(|error| error.to_string())
+        let file = to_read(&JOB_TABLE, "t.csv", strictness);
+        Trace::collected(|see| read_table(file, rows, &[], see)).map_err(|error| error.to_string())
     }
 
     fn yaml(text: &str) -> Result<Trace, String> {
         let strictness = Strictness::Strict;
         let rows =
             Records::from_reader("t.yaml", Cursor::new(text.to_owned()), strictness).unwrap();
-        let (path, block) = (Path::new("t.yaml"), Bytes::from_mib(64));
-        Trace::collected(|see| read_yaml(&JobList, rows, path, block, strictness, see))
-            .map_err(|error| error.to_string())
+        let file = to_read(&JOB_LIST, "t.yaml", strictness);
+        Trace::collected(|see| read_yaml(file, rows, see)).map_err(|error| error.to_string())
     }
 
     fn packed(jobs: &[JobEntry]) -> PackedJobs {

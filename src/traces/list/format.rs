@@ -8,62 +8,34 @@ use mumakil_scenario::workload::JobEntry;
 use mumakil_scenario::workload::format::{ConversionTarget, Format, FormatContents, TraceJob};
 
 /// The format of tables of jobs.
-pub(crate) struct JobTable;
-/// The format of YAML lists of jobs.
-pub(crate) struct JobList;
-
-impl Format for JobTable {
-    fn name(&self) -> &'static str {
-        "a table of jobs"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "Mumakil's own lists of jobs (CSV with a column `name`, or YAML)"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        is_header(line)
-    }
-
-    fn contents(&self) -> FormatContents {
+pub(crate) static JOB_TABLE: Format = Format {
+    known_by: "Mumakil's own lists of jobs (CSV with a column `name`, or YAML)",
+    has_line: is_header,
+    target: Some(ConversionTarget { key: "csv", about: "Mumakil's own table", make }),
+    ..Format::new(
+        "a table of jobs",
         FormatContents::List {
-            read: |format, path, block, strictness, see| {
-                let rows = Records::open(path, strictness)?;
-                read_table(format, rows, path, block, strictness, see)
+            read: |file, see| {
+                read_table(file, Records::open(file.path, file.strictness)?, &[], see)
             },
             write: |jobs, to| write_table(jobs, to),
-        }
-    }
+        },
+    )
+};
 
-    fn target(&self) -> Option<ConversionTarget> {
-        Some(ConversionTarget { key: "csv", about: "Mumakil's own table", make })
-    }
-}
-
-impl Format for JobList {
-    fn name(&self) -> &'static str {
-        "a list of jobs in YAML"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        // A comment may come before the first entry.
-        ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes()))
-    }
-
-    fn contents(&self) -> FormatContents {
+/// The format of YAML lists of jobs.
+pub(crate) static JOB_LIST: Format = Format {
+    // A comment may come before the first entry.
+    has_line: |line| ["-", "#", "jobs:"].iter().any(|start| line.starts_with(start.as_bytes())),
+    target: Some(ConversionTarget { key: "yaml", about: "Mumakil's own list", make }),
+    ..Format::new(
+        "a list of jobs in YAML",
         FormatContents::List {
-            read: |format, path, block, strictness, see| {
-                let entries = Records::open(path, strictness)?;
-                read_yaml(format, entries, path, block, strictness, see)
-            },
+            read: |file, see| read_yaml(file, Records::open(file.path, file.strictness)?, see),
             write: |jobs, to| write_yaml(jobs, to),
-        }
-    }
-
-    fn target(&self) -> Option<ConversionTarget> {
-        Some(ConversionTarget { key: "yaml", about: "Mumakil's own list", make })
-    }
-}
+        },
+    )
+};
 
 fn make(entry: &JobEntry, _block: Bytes) -> TraceJob {
     TraceJob::Own(Box::new(entry.clone()))

@@ -16,100 +16,46 @@ use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
 use mumakil_scenario::workload::format::{
     ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, SeeJob,
-    Trace, TraceJob, too_late,
+    Trace, TraceJob, TraceToRead, too_late,
 };
 use mumakil_scenario::workload::{JobEntry, Phases};
 
 /// The format of Rumen's jobs.
-pub(crate) struct RumenJobs;
+pub(crate) static RUMEN_JOBS: Format = Format {
+    known_by: "Rumen's jobs (objects with `jobID`) and topology (`name`, `children`)",
+    has_attribute: |name| name == "jobID",
+    lists_tasks: true,
+    target: Some(ConversionTarget {
+        key: "rumen",
+        about: "Rumen's jobs",
+        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+    }),
+    is_wall_clock: true,
+    ..Format::new("Rumen's jobs", FormatContents::Jobs(jobs_of))
+};
+
 /// The format of the logs from which Rumen makes its jobs.
-pub(crate) struct JobHistory;
+pub(crate) static JOB_HISTORY: Format = Format {
+    known_by: "Hadoop's job history (`Meta VERSION=` or `Avro-Json` at its head)",
+    has_line: |line| LOG_HEADS.iter().any(|head| line.starts_with(head.as_bytes())),
+    // Its jobs are read into Rumen's records, and are written as such.
+    written_as: Some(&RUMEN_JOBS),
+    is_wall_clock: true,
+    ..Format::new(
+        "Hadoop's job history",
+        FormatContents::Jobs(|file, see| jobs_of(TraceToRead { format: &RUMEN_JOBS, ..file }, see)),
+    )
+};
+
 /// The format of Rumen's topology.
-pub(crate) struct RumenTopology;
-
-impl Format for RumenJobs {
-    fn name(&self) -> &'static str {
-        "Rumen's jobs"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "Rumen's jobs (objects with `jobID`) and topology (`name`, `children`)"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        name == "jobID"
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Jobs(jobs_of)
-    }
-
-    fn lists_tasks(&self) -> bool {
-        true
-    }
-
-    fn target(&self) -> Option<ConversionTarget> {
-        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(ConversionTarget { key: "rumen", about: "Rumen's jobs", make })
-    }
-
-    fn is_wall_clock(&self) -> bool {
-        true
-    }
-}
-
-impl Format for JobHistory {
-    fn name(&self) -> &'static str {
-        "Hadoop's job history"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "Hadoop's job history (`Meta VERSION=` or `Avro-Json` at its head)"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        LOG_HEADS.iter().any(|head| line.starts_with(head.as_bytes()))
-    }
-
-    fn contents(&self) -> FormatContents {
-        // Its jobs are read into Rumen's records, and are written as such.
-        FormatContents::Jobs(|_, path, block, strictness, see| {
-            jobs_of(&RumenJobs, path, block, strictness, see)
-        })
-    }
-
-    fn written_as(&self) -> Option<&'static str> {
-        RumenJobs.written_as()
-    }
-
-    fn is_wall_clock(&self) -> bool {
-        true
-    }
-}
-
-impl Format for RumenTopology {
-    fn name(&self) -> &'static str {
-        "Rumen's topology"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        name == "children"
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Hosts(hosts_of)
-    }
-}
+pub(crate) static RUMEN_TOPOLOGY: Format = Format {
+    has_attribute: |name| name == "children",
+    ..Format::new("Rumen's topology", FormatContents::Hosts(hosts_of))
+};
 
 /// Reads the jobs of a trace, each with an id of its own.
-fn jobs_of(
-    format: &'static dyn Format,
-    path: &Path,
-    block: Bytes,
-    strictness: Strictness,
-    see: &mut SeeJob<'_>,
-) -> Result<Trace, TraceError> {
-    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+fn jobs_of(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, TraceError> {
+    let mut records = Records::<LoggedJob>::open(file.path, file.strictness)?;
     records.allow_unordered();
     records.allow_repeated_ids();
     let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
@@ -119,7 +65,7 @@ fn jobs_of(
         late += u64::from(ForeignJob::submit(&job) < latest);
         see(TraceJob::Foreign(Box::new(job)));
     };
-    let mut trace = Trace::of_records(records, format, block, strictness, see, |job| {
+    let mut trace = Trace::of_records(records, file, see, |job| {
         repeats.rename(job);
         if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
             survey.add(&admitted);

@@ -18,71 +18,35 @@ use mumakil_scenario::workload::format::{
 use mumakil_scenario::workload::{JobEntry, TaskCores};
 
 /// The format of the SLS' jobs.
-pub(crate) struct SlsJobs;
+pub(crate) static SLS_JOBS: Format = Format {
+    known_by: "the SLS' jobs (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`)",
+    has_attribute: |name| name == "num.nodes" || name.starts_with("job."),
+    lists_tasks: true,
+    target: Some(ConversionTarget {
+        key: "sls",
+        about: "Jobs of YARN's Scheduler Load Simulator",
+        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+    }),
+    ..Format::new("the SLS' jobs", FormatContents::Jobs(Trace::of::<SlsJob>))
+};
+
 /// The format of the SLS' nodes.
-pub(crate) struct SlsNodes;
+pub(crate) static SLS_NODES: Format = Format {
+    has_attribute: |name| name == "rack",
+    ..Format::new("the SLS' nodes", FormatContents::Hosts(hosts_of))
+};
+
 /// The format of the settings of the SLS' generator.
-pub(crate) struct SlsSynth;
-
-impl Format for SlsJobs {
-    fn name(&self) -> &'static str {
-        "the SLS' jobs"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "the SLS' jobs (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`)"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        name == "num.nodes" || name.starts_with("job.")
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Jobs(Trace::of::<SlsJob>)
-    }
-
-    fn lists_tasks(&self) -> bool {
-        true
-    }
-
-    fn target(&self) -> Option<ConversionTarget> {
-        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(ConversionTarget {
-            key: "sls",
-            about: "Jobs of YARN's Scheduler Load Simulator",
-            make,
-        })
-    }
-}
-
-impl Format for SlsNodes {
-    fn name(&self) -> &'static str {
-        "the SLS' nodes"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        name == "rack"
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Hosts(hosts_of)
-    }
-}
-
-impl Format for SlsSynth {
-    fn name(&self) -> &'static str {
-        "the SLS' generator"
-    }
-
-    fn has_attribute(&self, name: &str) -> bool {
-        name == "workloads"
-    }
-
-    fn contents(&self) -> FormatContents {
-        let draw = |path: &Path, seed| generated(path, seed).map(|(found, _)| found.jobs);
-        FormatContents::Generator { draw, size }
-    }
-}
+pub(crate) static SLS_SYNTH: Format = Format {
+    has_attribute: |name| name == "workloads",
+    ..Format::new(
+        "the SLS' generator",
+        FormatContents::Generator {
+            draw: |path, seed| generated(path, seed).map(|(found, _)| found.jobs),
+            size,
+        },
+    )
+};
 
 /// Returns a note about nodes or jobs with labels, which have no effect; `None` without such.
 pub(super) fn without_labels(count: u64, thing: &str) -> Option<String> {

@@ -10,7 +10,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::format::{SlsJobs, SlsSynth, without_labels};
+use super::format::{SLS_JOBS, SLS_SYNTH, without_labels};
 use super::jobs::{entry, generated};
 use super::record::SlsJob;
 use crate::hosts::Hosts;
@@ -18,7 +18,7 @@ use mumakil_base::units::tell::counted;
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
 use mumakil_scenario::workload::TakenNames;
 use mumakil_scenario::workload::WorkloadSite;
-use mumakil_scenario::workload::format::{Format, other};
+use mumakil_scenario::workload::format::other;
 use mumakil_scenario::workload::{FoundJobs, Source, SourceKind};
 
 /// Jobs of YARN's Scheduler Load Simulator. `hadoop: {slow_start: 1}` is its own rule for reduces.
@@ -46,9 +46,9 @@ impl Source for Sls {
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.file.find(site.folder);
         let found = site.formats.recognise(&path)?;
-        if found == &SlsJobs as &dyn Format {
+        if *found == SLS_JOBS {
             self.replay(&path, site)
-        } else if found == &SlsSynth as &dyn Format {
+        } else if *found == SLS_SYNTH {
             self.generate(&path, site)
         } else {
             Err(other(&path, found, "jobs of the SLS or its generator"))

@@ -12,30 +12,16 @@ use mumakil_scenario::workload::format::{
 };
 
 /// The format of SWIM's jobs.
-pub(crate) struct SwimJobs;
-
-impl Format for SwimJobs {
-    fn name(&self) -> &'static str {
-        "SWIM"
-    }
-
-    fn known_by(&self) -> &'static str {
-        "SWIM (6 to 8 columns, separated by tabs)"
-    }
-
-    fn has_line(&self, line: &[u8]) -> bool {
-        has_columns(line)
-    }
-
-    fn contents(&self) -> FormatContents {
-        FormatContents::Jobs(Trace::of::<SwimJob>)
-    }
-
-    fn target(&self) -> Option<ConversionTarget> {
-        let make = |entry: &JobEntry, block| TraceJob::Foreign(Box::new(job_of(entry, block)));
-        Some(ConversionTarget { key: "swim", about: "SWIM's lines of columns", make })
-    }
-}
+pub(crate) static SWIM_JOBS: Format = Format {
+    known_by: "SWIM (6 to 8 columns, separated by tabs)",
+    has_line: has_columns,
+    target: Some(ConversionTarget {
+        key: "swim",
+        about: "SWIM's lines of columns",
+        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+    }),
+    ..Format::new("SWIM", FormatContents::Jobs(Trace::of::<SwimJob>))
+};
 
 impl ForeignJob for SwimJob {
     fn name(&self, _number: u64) -> String {

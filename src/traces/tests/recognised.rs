@@ -1,14 +1,14 @@
 //! A file shows its format by its first record.
 
 use crate::formats;
-use crate::list::format::JobTable;
-use mumakil_scenario::workload::format::{ConversionTarget, Format, FormatContents};
+use crate::list::format::JOB_TABLE;
+use mumakil_scenario::workload::format::Format;
 
 fn of(text: &str) -> Result<&'static str, String> {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("t");
     std::fs::write(&path, text).unwrap();
-    let found = formats().recognise(&path).map(|format| format.name());
+    let found = formats().recognise(&path).map(|format| format.name);
     let folder = format!("{}/", folder.path().display());
     found.map_err(|error| error.to_string().replace(&folder, ""))
 }
@@ -41,22 +41,11 @@ fn a_format_is_told_by_the_first_record() {
 }
 
 /// Mumakil's table with another name.
-struct OwnTable;
-
-impl Format for OwnTable {
-    fn name(&self) -> &'static str {
-        "a table of one's own"
-    }
-    fn has_line(&self, line: &[u8]) -> bool {
-        JobTable.has_line(line)
-    }
-    fn contents(&self) -> FormatContents {
-        JobTable.contents()
-    }
-    fn target(&self) -> Option<ConversionTarget> {
-        JobTable.target()
-    }
-}
+static OWN_TABLE: Format = Format {
+    has_line: |line| (JOB_TABLE.has_line)(line),
+    target: JOB_TABLE.target,
+    ..Format::new("a table of one's own", JOB_TABLE.contents)
+};
 
 #[test]
 fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
@@ -64,9 +53,9 @@ fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
     let path = folder.path().join("t");
     std::fs::write(&path, "name\n").unwrap();
     let mut formats = formats();
-    formats.add(&OwnTable);
-    assert_eq!(formats.recognise(&path).unwrap().name(), OwnTable.name());
-    assert_eq!(formats.written_as("csv").unwrap().name(), OwnTable.name());
+    formats.add(&OWN_TABLE);
+    assert_eq!(formats.recognise(&path).unwrap().name, OWN_TABLE.name);
+    assert_eq!(formats.written_as("csv").unwrap().name, OWN_TABLE.name);
     assert!(formats.written_as("tsv").is_none());
 }
 
