@@ -19,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value};
 
@@ -27,11 +28,14 @@ use super::path::{Path, PathStep};
 pub(super) mod kept;
 
 /// The shape of a node: which values it may have.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TreeShape {
     /// The meaning of a mapping here.
+    #[serde(skip_serializing_if = "MappingForm::is_free")]
     pub(super) form: MappingForm,
     /// The shape of a list's entries; `None` if the node may not be a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) items: Option<Arc<Self>>,
 }
 
@@ -39,7 +43,8 @@ pub struct TreeShape {
 pub type LateShape = Arc<LazyLock<TreeShape, Box<dyn FnOnce() -> TreeShape + Send>>>;
 
 /// The meaning of a mapping.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum MappingForm {
     /// No known keys: either the value may not be a mapping, or any mapping is allowed.
     #[default]
@@ -48,25 +53,42 @@ pub(super) enum MappingForm {
     Struct {
         fields: IndexMap<String, Arc<TreeShape>>,
         /// The conditions under which some fields have an effect, by field; see `only_if`.
-        only_if: Box<IndexMap<String, Json>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only_if: Option<Box<IndexMap<String, Json>>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         required: Vec<String>,
         /// The field that a bare value stands for: `ec2-100` is `{preset: ec2-100}`. This field
         /// names the subject of the other fields, which have no meaning without it.
+        #[serde(skip_serializing_if = "Option::is_none")]
         named_by: Option<String>,
         /// The choice beside the fields; `None` without one.
+        #[serde(skip_serializing_if = "Option::is_none")]
         beside: Option<SideChoice>,
     },
     /// Free names, all with values of one shape.
     Map(Arc<TreeShape>),
     /// One of these names, with its options if it has any; `may_be_other` allows unknown names.
-    Choice { names: IndexMap<String, Option<Arc<TreeShape>>>, may_be_other: bool },
+    Choice {
+        names: IndexMap<String, Option<Arc<TreeShape>>>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_be_other: bool,
+    },
     /// A shape that [`TreeShape::made`] looks up.
+    #[serde(skip)]
     Late(LateShape),
+    /// In a stored text: the shape of the line with this name.
+    Kept(String),
+}
+
+impl MappingForm {
+    fn is_free(&self) -> bool {
+        matches!(self, Self::Free)
+    }
 }
 
 /// A choice beside the fields of a struct: one name, known or unknown, with its options. Any key
 /// that is no field is such a name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SideChoice {
     pub(super) names: IndexMap<String, Arc<TreeShape>>,
     /// The choice that each preset brings, by the preset's name.
@@ -101,7 +123,7 @@ impl TreeShape {
     /// Returns the shape of the value of a key.
     pub(super) fn key(&self, key: &str) -> &Self {
         let inner = match &self.form {
-            MappingForm::Free | MappingForm::Late(_) => None,
+            MappingForm::Free | MappingForm::Late(_) | MappingForm::Kept(_) => None,
             MappingForm::Struct { fields, beside, .. } => {
                 fields.get(key).or_else(|| beside.as_ref()?.names.get(key))
             }
@@ -122,7 +144,7 @@ impl TreeShape {
     /// Returns the condition under which a field has an effect; `None` if it always has one.
     pub(super) fn only_if(&self, field: &str) -> Option<&Json> {
         let MappingForm::Struct { only_if, .. } = &self.form else { return None };
-        only_if.get(field)
+        only_if.as_ref()?.get(field)
     }
 
     /// Returns whether a key is a field here.
@@ -137,7 +159,7 @@ impl TreeShape {
 
     /// Returns whether nothing is known about the node.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self.form, MappingForm::Free) && self.items.is_none()
+        self.form.is_free() && self.items.is_none()
     }
 
     /// Returns whether a value may stand at a path, by the names on the way.
@@ -167,7 +189,10 @@ impl TreeShape {
                 fields.keys().chain(chosen).map(String::as_str).collect()
             }
             MappingForm::Choice { names, .. } => names.keys().map(String::as_str).collect(),
-            MappingForm::Free | MappingForm::Map(_) | MappingForm::Late(_) => Vec::new(),
+            MappingForm::Free
+            | MappingForm::Map(_)
+            | MappingForm::Late(_)
+            | MappingForm::Kept(_) => Vec::new(),
         }
     }
 
@@ -433,7 +458,8 @@ impl<'s> SchemaReader<'s> {
             let only_if = |(key, inner): (&String, &Json)| {
                 Some((key.clone(), inner.get("x-only-if")?.clone()))
             };
-            let only_if = Box::new(fields.iter().filter_map(only_if).collect());
+            let only_if: IndexMap<String, Json> = fields.iter().filter_map(only_if).collect();
+            let only_if = (!only_if.is_empty()).then(|| Box::new(only_if));
             let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
             let fields = fields.collect();
             let required = strings(&schema["required"]).map(str::to_owned).collect();
@@ -449,7 +475,7 @@ impl<'s> SchemaReader<'s> {
         let forms = ["anyOf", "allOf"].map(|word| schema[word].as_array());
         for form in forms.into_iter().flatten().flatten() {
             let inner = self.shape(form);
-            if !matches!(inner.form, MappingForm::Free) {
+            if !inner.form.is_free() {
                 shape.form = inner.form.clone();
             }
             shape.items = inner.items.clone().or(shape.items);

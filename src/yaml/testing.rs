@@ -2,7 +2,6 @@
 //! shape.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::iter;
 use std::sync::Arc;
 
@@ -19,9 +18,7 @@ impl TreeShape {
             MappingForm::Struct { .. } | MappingForm::Choice { .. } => {
                 self.names().into_iter().map(str::to_owned).collect()
             }
-            MappingForm::Map(_) | MappingForm::Free | MappingForm::Late(_) => {
-                ["a", "b", "c"].map(str::to_owned).to_vec()
-            }
+            _ => ["a", "b", "c"].map(str::to_owned).to_vec(),
         };
         // Few keys, so that two layers often have the same ones.
         let most = if self.is_choice() { 1 } else { 1 + draw(4) };
@@ -108,8 +105,8 @@ impl TreeShape {
     }
 }
 
-/// A shape that is longer than this gets a line of its own.
-const LONGEST_INLINE: usize = 40;
+/// A shape whose JSON is longer than this gets a line of its own.
+const LONGEST_INLINE: usize = 120;
 
 /// Writes the text that `kept` reads.
 #[derive(Default)]
@@ -121,7 +118,7 @@ pub struct Writer {
 impl Writer {
     /// Adds a shape under a name.
     pub fn keep(&mut self, name: &str, shape: &TreeShape) {
-        let text = self.shape(name.rsplit('.').next().unwrap(), shape);
+        let text = json(&self.cut(name.rsplit('.').next().unwrap(), shape));
         assert_eq!(self.lines.insert(name.to_owned(), text), None, "{name} stands for another");
     }
 
@@ -130,62 +127,49 @@ impl Writer {
         self.lines.iter().map(|(name, text)| format!("{name} {text}\n")).collect()
     }
 
-    /// Returns the text of a shape, as written after a key; adds a line if the text is long.
-    fn inline(&mut self, key: &str, shape: &TreeShape) -> String {
-        let text = self.shape(key, shape);
+    /// Returns the shape of a key; adds a line if its text is long, and returns the line's name.
+    fn inline(&mut self, key: &str, shape: &TreeShape) -> Arc<TreeShape> {
+        let shape = self.cut(key, shape);
+        let text = json(&shape);
         if text.len() <= LONGEST_INLINE {
-            return text;
+            return Arc::new(shape);
         }
-        if let Some((name, _)) = self.lines.iter().find(|(_, line)| **line == text) {
-            return format!("@{name}");
-        }
-        let mut names = iter::once(key.to_owned()).chain((2..).map(|n| format!("{key}-{n}")));
-        let name = names.find(|name| !self.lines.contains_key(name)).unwrap();
-        self.lines.insert(name.clone(), text);
-        format!("@{name}")
+        let known = self.lines.iter().find(|(_, line)| **line == text);
+        let name = known.map(|(name, _)| name.clone()).unwrap_or_else(|| {
+            let mut names = iter::once(key.to_owned()).chain((2..).map(|n| format!("{key}-{n}")));
+            let name = names.find(|name| !self.lines.contains_key(name)).unwrap();
+            self.lines.insert(name.clone(), text);
+            name
+        });
+        Arc::new(TreeShape { form: MappingForm::Kept(name), items: None })
     }
 
-    fn shape(&mut self, key: &str, shape: &TreeShape) -> String {
-        let mut text = match &shape.form {
-            MappingForm::Free => "-".to_owned(),
-            MappingForm::Late(late) => return self.shape(key, late),
-            MappingForm::Map(value) => format!("<{}>", self.inline(key, value)),
-            MappingForm::Choice { names, may_be_other } => {
-                let mut text = if *may_be_other { "(?" } else { "(" }.to_owned();
-                for (name, shape) in names {
-                    text += &format!(" {name}");
-                    if let Some(shape) = shape {
-                        text += &format!(":{}", self.inline(name, shape));
-                    }
-                }
-                text + ")"
-            }
-            MappingForm::Struct { fields, only_if, required, named_by, beside } => {
-                let mut text = "{".to_owned();
-                for (name, shape) in fields {
-                    let star = if named_by.as_ref() == Some(name) { "*" } else { "" };
-                    let must = if required.contains(name) { "!" } else { "" };
-                    let only_if = only_if.get(name).map(|of| format!("?{of}")).unwrap_or_default();
-                    text += &format!(" {name}{star}{must}{only_if}");
-                    let shape = self.inline(name, shape);
-                    text += &if shape == "-" { String::new() } else { format!(":{shape}") };
-                }
-                if let Some(SideChoice { names, brought }) = beside {
-                    text += "|";
-                    for (name, shape) in names {
-                        text += &format!(" {name}:{}", self.inline(name, shape));
-                    }
-                    text += "|";
-                    for (name, brings) in brought {
-                        text += &format!(" {name}={brings}");
-                    }
-                }
-                text + "}"
-            }
-        };
-        if let Some(items) = &shape.items {
-            write!(text, "[{}]", self.inline(key, items)).unwrap();
+    /// Returns a shape in which the names of lines stand for long shapes.
+    fn cut(&mut self, key: &str, shape: &TreeShape) -> TreeShape {
+        if let MappingForm::Late(late) = &shape.form {
+            return self.cut(key, late);
         }
-        text
+        let mut shape = shape.clone();
+        match &mut shape.form {
+            MappingForm::Free | MappingForm::Late(_) | MappingForm::Kept(_) => {}
+            MappingForm::Map(value) => *value = self.inline(key, value),
+            MappingForm::Choice { names, .. } => {
+                for (name, shape) in names {
+                    *shape = shape.as_ref().map(|shape| self.inline(name, shape));
+                }
+            }
+            MappingForm::Struct { fields, beside, .. } => {
+                let beside = beside.iter_mut().flat_map(|beside| &mut beside.names);
+                for (name, shape) in fields.iter_mut().chain(beside) {
+                    *shape = self.inline(name, shape);
+                }
+            }
+        }
+        shape.items = shape.items.map(|items| self.inline(key, &items));
+        shape
     }
+}
+
+fn json(shape: &TreeShape) -> String {
+    serde_json::to_string(shape).expect("memory can be written")
 }
