@@ -124,11 +124,6 @@ impl CheapestFlow {
         self.shift_excess(node.0, supply - before);
     }
 
-    /// Changes the supply of a node by this many units.
-    pub fn add_supply(&mut self, node: FlowNode, more: i64) {
-        self.set_supply(node, self.nodes[node.0].supply + more);
-    }
-
     /// Adds an arc.
     pub fn add_arc(&mut self, from: FlowNode, to: FlowNode, capacity: i64, cost: i64) -> FlowArc {
         let arc = self.unused_ways.pop().unwrap_or_else(|| {
@@ -488,13 +483,18 @@ mod tests {
 
         fn add_task(&mut self, (on, out): &TaskCosts) -> FlowNode {
             let task = self.flow.add_node(1);
-            self.flow.add_supply(self.sink, -1);
+            self.add_supply_of_sink(-1);
             self.flow.add_arc(task, self.wait, 1, *out);
             for ((machine, _), cost) in self.machines.iter().zip(on) {
                 self.flow.add_arc(task, *machine, 1, *cost);
             }
             self.flow.settle(task);
             task
+        }
+
+        fn add_supply_of_sink(&mut self, more: i64) {
+            let supply = self.flow.nodes[self.sink.0].supply;
+            self.flow.set_supply(self.sink, supply + more);
         }
 
         fn arc_to(&self, task: FlowNode, machine: FlowNode) -> FlowArc {
@@ -505,7 +505,7 @@ mod tests {
 
         fn remove_task(&mut self, task: FlowNode) {
             self.flow.remove_node(task);
-            self.flow.add_supply(self.sink, 1);
+            self.add_supply_of_sink(1);
         }
 
         fn repaired_cost(&mut self) -> i64 {

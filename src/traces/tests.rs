@@ -128,7 +128,8 @@ fn the_generator_of_the_sls_is_drawn_and_converted() {
     assert_eq!(drawn(7), drawn(7));
     assert_ne!(drawn(7), drawn(8));
     assert!(drawn(7).len() as u64 <= size(Path::new(path)).unwrap().jobs);
-    let (list, _) = through(&Trace::of_entries(format, drawn(7)), "csv");
+    let jobs = drawn(7).into_iter().map(|job| TraceJob::Own(Box::new(job)));
+    let (list, _) = through(&Trace::of_jobs(format, jobs.collect()), "csv");
     assert_eq!(list.own().cloned().collect::<Vec<_>>(), drawn(7));
 }
 

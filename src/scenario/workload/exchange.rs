@@ -79,12 +79,6 @@ impl Trace {
         Ok(Self { jobs, ..trace })
     }
 
-    /// Returns a trace of jobs that are not in a file yet.
-    pub fn of_entries(format: &'static Format, jobs: Vec<JobEntry>) -> Self {
-        let jobs = jobs.into_iter().map(|job| TraceJob::Own(Box::new(job))).collect();
-        Self::of_jobs(format, jobs)
-    }
-
     /// Returns a trace of jobs of a file.
     pub fn of_jobs(format: &'static Format, jobs: Vec<TraceJob>) -> Self {
         let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
