@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess};
 use serde::{Serialize, Serializer};
 
@@ -140,12 +141,8 @@ impl<'de> Deserialize<'de> for Published {
                 Ok(Published::One(text.to_owned()))
             }
             numbers_as_text!();
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Published, A::Error> {
-                let mut numbers = Vec::new();
-                while let Some(number) = list.next_element()? {
-                    numbers.push(number);
-                }
-                Ok(Published::Each(numbers))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Published, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Published::Each)
             }
         }
         from.deserialize_any(PublishedVisitor)

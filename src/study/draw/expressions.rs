@@ -6,10 +6,11 @@ use std::fmt;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// The expressions of a chart: one, or several with names.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum OneOrMore {
     /// One expression, without a name.
     One(String),
@@ -29,15 +30,6 @@ impl JsonSchema for OneOrMore {
                 { "type": "object", "additionalProperties": { "type": "string" } },
             ],
         })
-    }
-}
-
-impl Serialize for OneOrMore {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::One(text) => text.serialize(to),
-            Self::More(texts) => texts.serialize(to),
-        }
     }
 }
 

@@ -11,7 +11,8 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::de::value::SeqAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::canvas::{labels_of, named, values_of};
 use super::kind::{ChartKind, PointPositions};
@@ -21,7 +22,8 @@ use mumakil_results::numbers_as_text;
 use mumakil_yaml::{Path, YamlProblem};
 
 /// The published numbers of a chart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum PublishedPoints {
     /// The numbers of a chart's only line, or of bars without `by`.
     One(Series),
@@ -30,7 +32,8 @@ pub enum PublishedPoints {
 }
 
 /// The published numbers of a line or group of bars.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Series {
     /// A number for each value on the horizontal axis; `None` where no number was published.
     Each(Vec<Option<PublishedNumber>>),
@@ -220,24 +223,6 @@ impl UnderPoints<'_> {
     }
 }
 
-impl Serialize for Series {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Each(numbers) => numbers.serialize(to),
-            Self::At(numbers) => numbers.serialize(to),
-        }
-    }
-}
-
-impl Serialize for PublishedPoints {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::One(series) => series.serialize(to),
-            Self::Several(several) => several.serialize(to),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for PublishedPoints {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(PointsVisitor)
@@ -283,11 +268,8 @@ impl<'de> de::Visitor<'de> for PointsVisitor {
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of numbers, {value: number}, or {name: …} for each line")
     }
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<PublishedPoints, A::Error> {
-        let mut numbers = Vec::new();
-        while let Some(number) = list.next_element()? {
-            numbers.push(number);
-        }
+    fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedPoints, A::Error> {
+        let numbers = Vec::deserialize(SeqAccessDeserializer::new(list))?;
         Ok(PublishedPoints::One(Series::Each(numbers)))
     }
     fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PublishedPoints, A::Error> {
