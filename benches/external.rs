@@ -63,9 +63,9 @@ fn run(yaml: &str, scheduler: &str) -> Took {
         let mut registry = mumakil::registry();
         registry.permit_programs(ProgramPermit::Trusted);
         let voice = heard.clone();
-        registry.set_voice(Arc::new(move |line: &str| {
+        registry.voice = Arc::new(move |line: &str| {
             *voice.lock().expect("no thread panics") = Some(line.to_owned());
-        }));
+        });
         let sets = [format!("scheduler={scheduler}")];
         let loaded = scenario::parse("bench.yaml", yaml, &sets, &registry);
         let scenario = loaded.unwrap_or_else(|error| panic!("{error}")).scenario;

@@ -142,7 +142,7 @@ pub(super) fn lines(
     let mut lines = TerminalLines::default();
     lines.bold(scored.title(), "");
     lines += lines_of(&scored.sections(feedback), usize::MAX);
-    if let Some(launcher) = registry.launcher().filter(|_| done.contest.starts_program) {
+    if let Some(launcher) = registry.launcher.as_deref().filter(|_| done.contest.starts_program) {
         lines.line(format!("  sandbox  {}", SandboxParts::of_system(launcher).words()));
     }
     lines

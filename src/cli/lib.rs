@@ -142,9 +142,9 @@ pub fn execute(mut program: Program) -> ExitCode {
         return code;
     }
     if let Ok(path) = std::env::current_exe() {
-        program.registry.set_launcher(path);
+        program.registry.launcher = Some(path);
     }
-    program.registry.set_voice(Arc::new(terminal::pass_on));
+    program.registry.voice = Arc::new(terminal::pass_on);
     // Call this before the first write: from here on, a write beyond `ulimit -f` gives an error
     // instead of ending the process.
     interrupt::outlive_limits();

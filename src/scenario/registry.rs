@@ -39,14 +39,16 @@ pub struct Registry {
     formats: Formats,
     /// Whether a format was added to those that Mumakil brings.
     has_own_formats: bool,
-    /// The listeners to the words that policies print about themselves, and to the lines that they
-    /// exchange with other programs.
-    tell: PolicyWords,
-    overhear: Option<PolicyDialogue>,
-    launcher: Option<PathBuf>,
+    /// Hears the words that policies print about themselves; a new registry drops them.
+    pub voice: PolicyWords,
+    /// Hears the lines that policies and other programs exchange.
+    pub overhear: Option<PolicyDialogue>,
+    /// The program that starts other programs in a sandbox: one that runs the command line of Mumakil.
+    pub launcher: Option<PathBuf>,
+    /// Whether options of policies may be files; otherwise nobody reads a file through them.
+    pub reads_files: bool,
     estimators: SizeEstimators,
     permit: ProgramPermit,
-    reads_files: bool,
 }
 
 impl fmt::Debug for Registry {
@@ -83,12 +85,12 @@ impl Registry {
             own: BTreeSet::new(),
             formats: Formats::default(),
             has_own_formats: false,
-            tell: Arc::new(|_: &str| {}),
+            voice: Arc::new(|_: &str| {}),
             overhear: None,
             launcher: None,
+            reads_files: true,
             estimators: SizeEstimators::new(),
             permit: ProgramPermit::default(),
-            reads_files: true,
         };
         registry.bring_sources([SourceEntry::of::<ListSource>(), SourceEntry::of::<Mix>()]);
         registry
@@ -164,51 +166,9 @@ impl Registry {
         &self.estimators
     }
 
-    /// Sets the listener to the words that policies print about themselves; without a listener, the
-    /// words are dropped.
-    pub fn set_voice(&mut self, tell: PolicyWords) -> &mut Self {
-        self.tell = tell;
-        self
-    }
-
-    /// Sets the listener to the lines that policies and other programs exchange.
-    pub fn set_overhear(&mut self, overhear: PolicyDialogue) -> &mut Self {
-        self.overhear = Some(overhear);
-        self
-    }
-
-    /// Sets the program that starts other programs in a sandbox: one that runs the command line of
-    /// Mumakil.
-    pub fn set_launcher(&mut self, launcher: PathBuf) -> &mut Self {
-        self.launcher = Some(launcher);
-        self
-    }
-
-    /// Returns the program that starts other programs in a sandbox; `None` if there is none.
-    pub fn launcher(&self) -> Option<&std::path::Path> {
-        self.launcher.as_deref()
-    }
-
     /// Issues the right to start programs. A new registry starts none.
     pub fn permit_programs(&mut self, permit: ProgramPermit) -> &mut Self {
         self.permit = permit;
-        self
-    }
-
-    /// Returns the listener to the words that policies print about themselves.
-    pub fn tell(&self) -> PolicyWords {
-        self.tell.clone()
-    }
-
-    /// Returns the listener to the lines that policies and other programs exchange, if there is
-    /// one.
-    pub fn overhear(&self) -> Option<PolicyDialogue> {
-        self.overhear.clone()
-    }
-
-    /// Refuses options of policies that are files, so that nobody reads a file through them.
-    pub fn forbid_files(&mut self) -> &mut Self {
-        self.reads_files = false;
         self
     }
 

@@ -147,11 +147,11 @@ pub(super) fn setting<'s>(
         line: scenario.hadoop.line,
         folder: &scenario.folder,
         topology,
-        tell: registry.tell(),
+        tell: registry.voice.clone(),
         programs: RunPermit { issued: registry.permit(), declared: &scenario.programs },
-        launcher: registry.launcher(),
+        launcher: registry.launcher.as_deref(),
         estimators: registry.estimators(),
-        overhear: registry.overhear(),
+        overhear: registry.overhear.clone(),
     }
 }
 

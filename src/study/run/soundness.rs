@@ -51,8 +51,8 @@ impl PolicyObservations {
     /// starve.
     pub fn watch(seen: &Arc<Mutex<Self>>, registry: &mut Registry, options: &mut Options) {
         let [voice, exchanges, starved] = [(); 3].map(|()| seen.clone());
-        registry.set_voice(Arc::new(move |line| voice.lock().hear(line)));
-        registry.set_overhear(Arc::new(move |asked, answered| {
+        registry.voice = Arc::new(move |line: &str| voice.lock().hear(line));
+        registry.overhear = Some(Arc::new(move |asked: &[u8], answered: &[u8]| {
             exchanges.lock().overhear(asked, answered);
         }));
         options.around =
