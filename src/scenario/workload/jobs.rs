@@ -80,6 +80,80 @@ impl LatestSubmission {
     }
 }
 
+/// Writes a struct of jobs: behind its own fields it has those that a listed job and a type of a mix
+/// have alike.
+macro_rules! with_job_settings {
+    ($(#[$about:meta])* pub struct $Jobs:ident { $($own:tt)* }) => {
+        $(#[$about])*
+        pub struct $Jobs {
+            $($own)*
+            /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
+            /// fetches and merges.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"reduce_time": null}]))]
+            pub reduce_rate: Option<Rate>,
+            /// The factor of every computing time, drawn for each task.
+            #[serde(default = "no_noise")]
+            pub noise: Dist<Factor>,
+            /// The factor of a map's computing time when its input is on another node.
+            #[serde(default)]
+            pub penalty: Penalty,
+            /// The memory of a map's process.
+            #[serde(default = "heap")]
+            pub map_memory: Bytes,
+            /// The memory of a reduce's process.
+            #[serde(default = "heap")]
+            pub reduce_memory: Bytes,
+            /// The cores that a map asks for.
+            #[serde(default = "one_core")]
+            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+            pub map_cores: TaskCores,
+            /// The cores that a reduce asks for.
+            #[serde(default = "one_core")]
+            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+            pub reduce_cores: TaskCores,
+
+            /// The share of the job's maps that must have ended before its reduces start;
+            /// `hadoop.slow_start` unless given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+            pub slow_start: Option<Fraction>,
+            /// A map is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub map_attempts: Option<AttemptLimit>,
+            /// A reduce is given up after this many failed attempts; `hadoop.max_attempts` unless given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+            pub reduce_attempts: Option<AttemptLimit>,
+            /// The share of the job's maps that may fail without failing the job; `hadoop.map_failures` unless
+            /// given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub map_failures: Option<Fraction>,
+            /// The share of the job's reduces that may fail without failing the job;
+            /// `hadoop.reduce_failures` unless given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
+            pub reduce_failures: Option<Fraction>,
+            /// The job avoids a tracker after this many failed attempts there; `hadoop.tracker_failures`
+            /// unless given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub tracker_failures: Option<TrackerFailureLimit>,
+            /// Whether slow maps get second attempts; as the rule in `hadoop.speculation` says unless
+            /// given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
+            pub map_speculation: Option<bool>,
+            /// Whether slow reduces get second attempts; as the rule in `hadoop.speculation` says unless
+            /// given.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"hadoop.speculation": {"not": "off"}}]))]
+            pub reduce_speculation: Option<bool>,
+        }
+    };
+}
+pub(super) use with_job_settings;
+
+with_job_settings! {
 /// One entry of the list: a job, or several equal jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -176,67 +250,6 @@ pub struct JobEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
     pub reduce_time: Option<TaskTimes>,
-    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
-    /// fetches and merges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"reduce_time": null}]))]
-    pub reduce_rate: Option<Rate>,
-    /// The factor of every computing time, drawn for each task.
-    #[serde(default = "no_noise")]
-    pub noise: Dist<Factor>,
-    /// The factor of a map's computing time when its input is on another node.
-    #[serde(default)]
-    pub penalty: Penalty,
-    /// The memory of a map's process.
-    #[serde(default = "heap")]
-    pub map_memory: Bytes,
-    /// The memory of a reduce's process.
-    #[serde(default = "heap")]
-    pub reduce_memory: Bytes,
-    /// The cores that a map asks for.
-    #[serde(default = "one_core")]
-    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
-    pub map_cores: TaskCores,
-    /// The cores that a reduce asks for.
-    #[serde(default = "one_core")]
-    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
-    pub reduce_cores: TaskCores,
-
-    /// The share of the job's maps that must have ended before its reduces start;
-    /// `hadoop.slow_start` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
-    pub slow_start: Option<Fraction>,
-    /// A map is given up after this many failed attempts; `hadoop.max_attempts` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map_attempts: Option<AttemptLimit>,
-    /// A reduce is given up after this many failed attempts; `hadoop.max_attempts` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
-    pub reduce_attempts: Option<AttemptLimit>,
-    /// The share of the job's maps that may fail without failing the job; `hadoop.map_failures` unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map_failures: Option<Fraction>,
-    /// The share of the job's reduces that may fail without failing the job;
-    /// `hadoop.reduce_failures` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"reduces": {"not": 0}}))]
-    pub reduce_failures: Option<Fraction>,
-    /// The job avoids a tracker after this many failed attempts there; `hadoop.tracker_failures`
-    /// unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tracker_failures: Option<TrackerFailureLimit>,
-    /// Whether slow maps get second attempts; as the rule in `hadoop.speculation` says unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
-    pub map_speculation: Option<bool>,
-    /// Whether slow reduces get second attempts; as the rule in `hadoop.speculation` says unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = [{"reduces": {"not": 0}}, {"hadoop.speculation": {"not": "off"}}]))]
-    pub reduce_speculation: Option<bool>,
 
     /// The split of each map and its nodes, if a trace gives them; a list cannot.
     #[serde(skip)]
@@ -247,6 +260,7 @@ pub struct JobEntry {
     /// The type of a mix from which the job is drawn: its class if the scenario has no classes.
     #[serde(skip)]
     pub drawn_type: Option<Arc<str>>,
+}
 }
 
 /// The times of each task of a job.

@@ -27,7 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jobs::{
-    JobEntry, MERGE, Penalty, TaskCores, TaskCount, heap, in_order, no_noise, one_core, yes,
+    JobEntry, MERGE, Penalty, TaskCores, TaskCount, heap, in_order, no_noise, one_core,
+    with_job_settings, yes,
 };
 use super::shares::ReduceShares;
 use super::site::WorkloadSite;
@@ -70,6 +71,7 @@ pub struct Mix {
     pub types: IndexMap<String, JobType>,
 }
 
+with_job_settings! {
 /// A type of jobs. Its numbers are drawn for each job; bytes and times are those of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -168,65 +170,7 @@ pub struct JobType {
     /// How long a reduce computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_time: Option<Dist<SimSpan>>,
-    /// How fast a reduce processes what it fetched. Without `reduce_time` and `reduce_rate` it only
-    /// fetches and merges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"reduce_time": null}))]
-    pub reduce_rate: Option<Rate>,
-    /// The factor of every computing time, drawn for each task: how much the tasks of one job
-    /// differ.
-    #[serde(default = "no_noise")]
-    pub noise: Dist<Factor>,
-    /// The factor of a map's computing time when its input is on another node.
-    #[serde(default)]
-    pub penalty: Penalty,
-    /// The memory of a map's process.
-    #[serde(default = "heap")]
-    pub map_memory: Bytes,
-    /// The memory of a reduce's process.
-    #[serde(default = "heap")]
-    pub reduce_memory: Bytes,
-    /// The cores that a map asks for.
-    #[serde(default = "one_core")]
-    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
-    pub map_cores: TaskCores,
-    /// The cores that a reduce asks for.
-    #[serde(default = "one_core")]
-    #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
-    pub reduce_cores: TaskCores,
-
-    /// The share of a job's maps that must have ended before its reduces start;
-    /// `hadoop.slow_start` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slow_start: Option<Fraction>,
-    /// A map is given up after this many failed attempts; `hadoop.max_attempts` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map_attempts: Option<AttemptLimit>,
-    /// A reduce is given up after this many failed attempts; `hadoop.max_attempts` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reduce_attempts: Option<AttemptLimit>,
-    /// The share of a job's maps that may fail without failing the job; `hadoop.map_failures` unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map_failures: Option<Fraction>,
-    /// The share of a job's reduces that may fail without failing the job;
-    /// `hadoop.reduce_failures` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reduce_failures: Option<Fraction>,
-    /// A job avoids a tracker after this many failed attempts there; `hadoop.tracker_failures`
-    /// unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tracker_failures: Option<TrackerFailureLimit>,
-    /// Whether slow maps get second attempts; as the rule in `hadoop.speculation` says unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
-    pub map_speculation: Option<bool>,
-    /// Whether slow reduces get second attempts; as the rule in `hadoop.speculation` says unless
-    /// given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"hadoop.speculation": {"not": "off"}}))]
-    pub reduce_speculation: Option<bool>,
+}
 }
 
 /// An aspect of a job that is drawn. It is the last byte of the subject of a random stream. New
