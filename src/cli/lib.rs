@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
     use mumakil_scenario::workload::format::{
-        ConversionTarget, Format, FormatContents, TraceJob, other,
+        ConversionTarget, Format, FormatContents, other,
     };
 
     fn program() -> Program {
@@ -357,7 +357,7 @@ mod tests {
         target: Some(ConversionTarget {
             key: "names",
             about: "Names",
-            make: |job, _| TraceJob::Own(Box::new(job.clone())),
+            make: |job, _| Box::new(job.clone()),
         }),
         ..Format::new(
             "names",

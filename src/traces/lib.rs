@@ -7,10 +7,10 @@
 //!
 //! | format | record | written by |
 //! |---|---|---|
-//! | SWIM, lines of columns | [`swim::SwimJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
-//! | Rumen's job trace | [`rumen::LoggedJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
+//! | SWIM, lines of columns | [`swim::SwimJob`] | [`mumakil_scenario::workload::format::TraceJob::write_to`] |
+//! | Rumen's job trace | [`rumen::LoggedJob`] | [`mumakil_scenario::workload::format::TraceJob::write_to`] |
 //! | Rumen's topology | [`rumen::LoggedTopology`] | [`rumen::LoggedTopology::write_to`] |
-//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`mumakil_scenario::workload::format::ForeignJob::write_to`] |
+//! | jobs of YARN's SLS | [`sls::SlsJob`] | [`mumakil_scenario::workload::format::TraceJob::write_to`] |
 //! | nodes of YARN's SLS | [`sls::SlsRack`] | [`sls::SlsRack::write_to`] |
 //! | generator of YARN's SLS | [`sls::Synth`] | |
 //! | batch jobs of other clusters (`batch`) | | |

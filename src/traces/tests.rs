@@ -128,7 +128,7 @@ fn the_generator_of_the_sls_is_drawn_and_converted() {
     assert_eq!(drawn(7), drawn(7));
     assert_ne!(drawn(7), drawn(8));
     assert!(drawn(7).len() as u64 <= size(Path::new(path)).unwrap().jobs);
-    let jobs = drawn(7).into_iter().map(|job| TraceJob::Own(Box::new(job)));
+    let jobs = drawn(7).into_iter().map(|job| Box::new(job) as Box<dyn TraceJob>);
     let (list, _) = through(&Trace::of_jobs(format, jobs.collect()), "csv");
     assert_eq!(list.own().cloned().collect::<Vec<_>>(), drawn(7));
 }
@@ -159,7 +159,7 @@ fn jobs_of_a_clock_on_the_wall_come_as_long_after_the_first_as_they_did() {
     let trace = read(text.as_bytes());
     for to in ["swim", "sls", "csv", "rumen"] {
         let made = read(&converted(&trace.entries(BLOCK), to).0);
-        let submits: Vec<SimSpan> = made.jobs.iter().map(TraceJob::submit).collect();
+        let submits: Vec<SimSpan> = made.jobs.iter().map(|job| job.submit()).collect();
         assert_eq!(submits, [SimSpan::ZERO, SimSpan::from_secs(7)], "{to}");
     }
 }

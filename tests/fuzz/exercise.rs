@@ -20,7 +20,7 @@ use mumakil::traces::sls::{SlsJob, SlsRack, Synth};
 use mumakil::traces::swim::SwimJob;
 use mumakil::units::{Bytes, SimSpan};
 use mumakil::workload::exchange::{PackedJobs, check_listed, convert};
-use mumakil::workload::format::{ForeignJob, FormatContents, Trace, TraceToRead};
+use mumakil::workload::format::{FormatContents, Trace, TraceJob, TraceToRead};
 
 pub(crate) fn swim(bytes: &[u8]) {
     read_and_write(bytes, |job: &SwimJob, to| job.write_to(to));

@@ -12,9 +12,7 @@ use mumakil::scenario::{self, Registry, Scenario};
 use mumakil::trace::{FirstFew, Framing, Record, RecordFault, Strictness, TraceError, TraceFile};
 use mumakil::units::{Bytes, Count, SimSpan};
 use mumakil::workload::exchange::{PackedJobs, convert};
-use mumakil::workload::format::{
-    ConversionTarget, ForeignJob, Format, FormatContents, Trace, TraceJob,
-};
+use mumakil::workload::format::{ConversionTarget, Format, FormatContents, Trace, TraceJob};
 use mumakil::workload::{FoundJobs, JobEntry, Source, SourceKind, WorkloadSite};
 use mumakil::yaml::{Path, YamlProblem};
 use schemars::JsonSchema;
@@ -56,7 +54,7 @@ impl Record for AntJob {
     }
 }
 
-impl ForeignJob for AntJob {
+impl TraceJob for AntJob {
     fn name(&self, _number: u64) -> String {
         self.name.clone()
     }
@@ -83,7 +81,7 @@ impl ForeignJob for AntJob {
 
 /// Returns a job as a line of this format, in which all maps take equally long: as long as the
 /// first map, or as the mean.
-fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
+fn ant(entry: &JobEntry, _block: Bytes) -> Box<dyn TraceJob> {
     let map_s = match &entry.map_time {
         Some(TaskTimes::Each(times)) => {
             times.first().map_or(0, |time| time.as_micros() / 1_000_000)
@@ -91,12 +89,12 @@ fn ant(entry: &JobEntry, _block: Bytes) -> TraceJob {
         Some(TaskTimes::Drawn(times)) => (times.mean() / 1e6) as u64,
         None => 0,
     };
-    TraceJob::Foreign(Box::new(AntJob {
+    Box::new(AntJob {
         name: entry.name.clone(),
         submit_s: entry.submit.as_micros() / 1_000_000,
         maps: entry.maps.map_or(0, Count::get),
         map_s,
-    }))
+    })
 }
 
 /// The trace format `ants`.

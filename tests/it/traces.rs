@@ -14,7 +14,7 @@ use mumakil::scenario;
 use mumakil::trace::{Record, Records, Strictness};
 use mumakil::traces::rumen::{LoggedJob, LoggedTopology};
 use mumakil::traces::swim::SwimJob;
-use mumakil::workload::format::ForeignJob;
+use mumakil::workload::format::TraceJob;
 use proptest::prelude::*;
 use rand::{Rng, RngExt};
 

@@ -85,7 +85,7 @@ impl TraceConvertArguments {
         self.output.write(|to| {
             let mut written = Ok(());
             let see: &mut SeeJob<'_> = &mut |job| {
-                if let (Ok(()), Some(job)) = (&written, job.foreign()) {
+                if written.is_ok() {
                     written = job.write_to(to);
                 }
             };
@@ -110,7 +110,7 @@ impl TraceConvertArguments {
                 Some(entry) => jobs.push(&entry),
                 None => losses.empty += 1,
             }
-            if let Some(part) = job.foreign().and_then(|job| job.lost_in_list()) {
+            if let Some(part) = job.lost_in_list() {
                 losses.beyond.get_or_insert((part, 0)).1 += 1;
             }
         })?;

@@ -38,7 +38,7 @@ impl TraceInspectArguments {
                 let mut number = 0;
                 let trace = self.input.pass(format, &[], &mut |job| {
                     number += 1;
-                    survey.add(&job, job.entry(number, self.input.block).ok().flatten());
+                    survey.add(&*job, job.entry(number, self.input.block).ok().flatten());
                 })?;
                 return Ok(terminal::print(&told(path, format, &trace, survey))?);
             }
@@ -101,9 +101,9 @@ struct TraceSurvey {
 const ENDINGS: [&str; 4] = ["succeeded", "failed", "killed", "unknown"];
 
 impl TraceSurvey {
-    fn add(&mut self, job: &TraceJob, entry: Option<JobEntry>) {
+    fn add(&mut self, job: &dyn TraceJob, entry: Option<JobEntry>) {
         self.records += 1;
-        if let Some(Endings { job, attempts }) = job.foreign().and_then(|job| job.endings()) {
+        if let Some(Endings { job, attempts }) = job.endings() {
             self.endings[0][ending(job)] += 1;
             attempts.into_iter().for_each(|attempt| self.endings[1][ending(attempt)] += 1);
         }

@@ -7,7 +7,7 @@
 //! JobEntry -> PackedJobs -> convert    another format; each job is read back, which shows what is lost
 //! ```
 //!
-//! Each format has its own type of jobs ([`ForeignJob`]).
+//! Each format has its own type of jobs ([`TraceJob`]).
 
 mod packed;
 
@@ -15,9 +15,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::format::{
-    ForeignJob, Format, FormatContents, Formats, SeeJob, Trace, TraceJob, TraceToRead, other,
-};
+use super::format::{Format, FormatContents, Formats, SeeJob, Trace, TraceJob, TraceToRead, other};
 use super::jobs::JobEntry;
 use super::shared::TakenNames;
 use mumakil_base::units::{Bytes, SimSpan};
@@ -70,17 +68,17 @@ impl Trace {
     pub fn collected(
         pass: impl FnOnce(&mut SeeJob<'_>) -> Result<Self, TraceError>,
     ) -> Result<Self, TraceError> {
-        let mut jobs: Vec<TraceJob> = Vec::new();
+        let mut jobs: Vec<Box<dyn TraceJob>> = Vec::new();
         let trace = pass(&mut |job| jobs.push(job))?;
         if trace.format.is_wall_clock {
             // Jobs of the same instant keep the order of the file.
-            jobs.sort_by_key(TraceJob::submit);
+            jobs.sort_by_key(|job| job.submit());
         }
         Ok(Self { jobs, ..trace })
     }
 
     /// Returns a trace of jobs of a file.
-    pub fn of_jobs(format: &'static Format, jobs: Vec<TraceJob>) -> Self {
+    pub fn of_jobs(format: &'static Format, jobs: Vec<Box<dyn TraceJob>>) -> Self {
         let (skipped, suspicious) = (FirstFew::default(), FirstFew::default());
         Self {
             format,
@@ -97,12 +95,12 @@ impl Trace {
     ///
     /// # Errors
     /// If the file cannot be read or has mistakes; the error names them.
-    pub fn of<T: Record + ForeignJob + 'static>(
+    pub fn of<T: Record + TraceJob + 'static>(
         file: TraceToRead<'_>,
         see: &mut SeeJob<'_>,
     ) -> Result<Self, TraceError> {
         let records = Records::<T>::open(file.path, file.strictness)?;
-        Self::of_records(records, file, |job| see(TraceJob::Foreign(Box::new(job))), |_| {})
+        Self::of_records(records, file, |job| see(Box::new(job)), |_| {})
     }
 
     /// Reads the jobs of a pass over a file, as [`Trace::of`]; `change` may change each of them before
@@ -110,7 +108,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::of`].
-    pub fn of_records<T: Record + ForeignJob + 'static>(
+    pub fn of_records<T: Record + TraceJob + 'static>(
         mut records: Records<T>,
         file: TraceToRead<'_>,
         mut see: impl FnMut(T),
@@ -147,8 +145,9 @@ impl Trace {
     /// Returns the jobs as a scenario would list them, without jobs that have no tasks.
     pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
         // Jobs that cannot be run are left out already when the file is read.
-        let entry = |(number, job): (u64, &TraceJob)| job.entry(number, block).ok().flatten();
-        let mut entries: Vec<JobEntry> = (1..).zip(&self.jobs).filter_map(entry).collect();
+        let jobs = (1..).zip(&self.jobs);
+        let entries = jobs.filter_map(|(number, job)| job.entry(number, block).ok().flatten());
+        let mut entries: Vec<JobEntry> = entries.collect();
         // With times since 1970, the first job would arrive after decades on an idle cluster.
         if self.format.is_wall_clock {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
@@ -161,19 +160,13 @@ impl Trace {
 
     /// Returns the jobs of one of Mumakil's own lists; no jobs if the trace is of another tool.
     pub fn into_own(self) -> Vec<JobEntry> {
-        let own = |job| match job {
-            TraceJob::Own(job) => Some(*job),
-            TraceJob::Foreign(_) => None,
-        };
-        self.jobs.into_iter().filter_map(own).collect()
+        // Each job is freed as soon as it is copied: a list may be large.
+        self.jobs.into_iter().filter_map(|job| job.own().cloned()).collect()
     }
 
     /// Returns the jobs of one of Mumakil's own lists; no jobs if the trace is of another tool.
     pub fn own(&self) -> impl Iterator<Item = &JobEntry> {
-        self.jobs.iter().filter_map(|job| match job {
-            TraceJob::Own(job) => Some(&**job),
-            TraceJob::Foreign(_) => None,
-        })
+        self.jobs.iter().filter_map(|job| job.own())
     }
 
     /// Writes the jobs.
@@ -182,11 +175,7 @@ impl Trace {
     /// If the jobs cannot be written, or the format does not hold jobs.
     pub fn write_to(&self, mut to: impl io::Write) -> io::Result<()> {
         match self.format.contents {
-            FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| match job {
-                TraceJob::Foreign(job) => job.write_to(&mut to),
-                // The jobs belong to the format: `read` and `converted` make no others.
-                TraceJob::Own(job) => unreachable!("`{}` is in no list", job.name),
-            }),
+            FormatContents::Jobs(_) => self.jobs.iter().try_for_each(|job| job.write_to(&mut to)),
             FormatContents::List { write, .. } => {
                 // The size of a block decides nothing of what a list says.
                 write(&PackedJobs::of(self.own(), Bytes::from_mib(64)), &mut to)
@@ -243,9 +232,7 @@ pub fn convert(
     let mut last = SimSpan::ZERO;
     for packed in order {
         let entry = jobs.job(packed);
-        let TraceJob::Foreign(mut job) = make(&entry, jobs.block) else {
-            unreachable!("`{}` is in no list", entry.name)
-        };
+        let mut job = make(&entry, jobs.block);
         let back = job.entry(0, jobs.block).map_err(|what| {
             let what = format!("the job `{}` could not be read back: {what}", entry.name);
             io::Error::new(io::ErrorKind::InvalidInput, what)
@@ -264,36 +251,4 @@ pub fn convert(
         job.write_to(to)?;
     }
     Ok(lost)
-}
-
-impl TraceJob {
-    /// Returns the job as a scenario would list it; `None` if it has no tasks.
-    ///
-    /// # Errors
-    /// If the job cannot be run; the error is the reason.
-    pub fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
-        match self {
-            Self::Foreign(job) => job.entry(number, block),
-            Self::Own(job) => match job.faults(block).into_iter().next() {
-                Some((_, message)) => Err(message),
-                None => Ok(Some(JobEntry::clone(job))),
-            },
-        }
-    }
-
-    /// Returns when the job is submitted.
-    pub fn submit(&self) -> SimSpan {
-        match self {
-            Self::Foreign(job) => job.submit(),
-            Self::Own(job) => job.submit,
-        }
-    }
-
-    /// Returns the job if it is in the format of another tool.
-    pub fn foreign(&self) -> Option<&dyn ForeignJob> {
-        match self {
-            Self::Foreign(job) => Some(&**job),
-            Self::Own(_) => None,
-        }
-    }
 }

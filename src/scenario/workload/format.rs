@@ -6,7 +6,7 @@
 //! so no other code names the formats.
 //!
 //! A format of another tool consists of a type of records ([`Record`]) that are jobs
-//! ([`ForeignJob`]), and the format itself, which reads them with [`Trace::of`]. With a
+//! ([`TraceJob`]), and the format itself, which reads them with [`Trace::of`]. With a
 //! [`Source`](super::Source) a scenario can name such a file. `tests/it/own_format.rs` has a
 //! complete example in one file.
 //!
@@ -113,7 +113,7 @@ pub struct TraceToRead<'a> {
 }
 
 /// Takes the jobs of a file, one by one.
-pub type SeeJob<'s> = dyn FnMut(TraceJob) + 's;
+pub type SeeJob<'s> = dyn FnMut(Box<dyn TraceJob>) + 's;
 
 /// The number of jobs and classes that a generator draws.
 #[derive(Clone, Copy, Debug)]
@@ -159,9 +159,8 @@ pub struct ConversionTarget {
     pub key: &'static str,
     /// The description of the format in the help.
     pub about: &'static str,
-    /// Turns a job of a scenario into a job of the file: a [`TraceJob::Own`] for Mumakil's own
-    /// lists, otherwise a [`TraceJob::Foreign`].
-    pub make: fn(&JobEntry, Bytes) -> TraceJob,
+    /// Turns a job of a scenario into a job of the file.
+    pub make: fn(&JobEntry, Bytes) -> Box<dyn TraceJob>,
 }
 
 /// A file of jobs.
@@ -170,7 +169,7 @@ pub struct Trace {
     /// The format of the file.
     pub format: &'static Format,
     /// The jobs, in the order of the file, or of their submission with times of a wall clock.
-    pub jobs: Vec<TraceJob>,
+    pub jobs: Vec<Box<dyn TraceJob>>,
     /// Records that were left out because they are broken.
     pub skipped: FirstFew<TraceError>,
     /// Records that were kept despite a problem.
@@ -183,23 +182,15 @@ pub struct Trace {
     pub sha256: Option<String>,
 }
 
-/// A job in the form of its file.
-#[derive(Debug)]
-pub enum TraceJob {
-    /// A job in the format of another tool.
-    Foreign(Box<dyn ForeignJob>),
-    /// A job in one of Mumakil's own lists.
-    Own(Box<JobEntry>),
-}
-
-/// A job in a format of another tool.
-pub trait ForeignJob: Debug {
+/// A job in the form of its file: of another tool, or of one of Mumakil's own lists.
+pub trait TraceJob: Debug {
     /// Returns the name of the job, which is the `number`th in its file.
     fn name(&self, number: u64) -> String;
 
     /// Returns the job as a scenario would list it; `None` if it has no tasks.
     ///
-    /// # Errors If the job cannot be run; the error is the reason.
+    /// # Errors
+    /// If the job cannot be run; the error is the reason.
     fn entry(&self, number: u64, block: Bytes) -> Result<Option<JobEntry>, String>;
 
     /// Returns when the job is submitted.
@@ -224,6 +215,36 @@ pub trait ForeignJob: Debug {
     /// # Errors
     /// If the job cannot be written.
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
+
+    /// Returns the job if it is in one of Mumakil's own lists.
+    fn own(&self) -> Option<&JobEntry> {
+        None
+    }
+}
+
+impl TraceJob for JobEntry {
+    fn name(&self, _number: u64) -> String {
+        self.name.clone()
+    }
+
+    fn entry(&self, _number: u64, block: Bytes) -> Result<Option<JobEntry>, String> {
+        match self.faults(block).into_iter().next() {
+            Some((_, message)) => Err(message),
+            None => Ok(Some(self.clone())),
+        }
+    }
+
+    fn submit(&self) -> SimSpan {
+        self.submit
+    }
+
+    fn write_to(&self, _to: &mut dyn io::Write) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "a list is written as a whole"))
+    }
+
+    fn own(&self) -> Option<&JobEntry> {
+        Some(self)
+    }
 }
 
 /// The outcomes of a job and of its attempts; `None` is unknown.
@@ -301,7 +322,7 @@ impl Formats {
     }
 
     fn last(&self, fits: impl Fn(&Format) -> bool) -> Option<&'static Format> {
-        self.0.iter().rev().copied().find(|format| fits(*format))
+        self.0.iter().rev().copied().find(|format| fits(format))
     }
 
     /// Returns the list of known formats for a message.

@@ -20,7 +20,7 @@ use mumakil_core::trace::{
     TraceError,
 };
 use mumakil_scenario::workload::exchange::PackedJobs;
-use mumakil_scenario::workload::format::{SeeJob, Trace, TraceJob, TraceToRead};
+use mumakil_scenario::workload::format::{SeeJob, Trace, TraceToRead};
 use mumakil_scenario::workload::{
     FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, in_order, too_many_tasks,
 };
@@ -220,7 +220,7 @@ impl<'s> ListReader<'s> {
             Ok(job) => {
                 self.note_backward_time(place, &job);
                 if self.passes_on {
-                    (self.see)(TraceJob::Own(Box::new(job)));
+                    (self.see)(Box::new(job));
                 } else {
                     self.jobs.push(job);
                     self.places.push(place);
@@ -295,7 +295,7 @@ impl<'s> ListReader<'s> {
         let sha256 = records.sha256().map(str::to_owned);
         self.skipped.append(records.into_notes().skipped);
         let Self { file, jobs, skipped, suspicious, see, .. } = self;
-        jobs.into_iter().for_each(|job| see(TraceJob::Own(Box::new(job))));
+        jobs.into_iter().for_each(|job| see(Box::new(job)));
         Ok(Trace { skipped, suspicious, sha256, ..Trace::of_jobs(file.format, Vec::new()) })
     }
 

@@ -37,8 +37,8 @@ pub(crate) static JOB_LIST: Format = Format {
     )
 };
 
-fn make(entry: &JobEntry, _block: Bytes) -> TraceJob {
-    TraceJob::Own(Box::new(entry.clone()))
+fn make(entry: &JobEntry, _block: Bytes) -> Box<dyn TraceJob> {
+    Box::new(entry.clone())
 }
 
 /// Returns whether a line is the header of a table: several words, known or not, or just `name`.

@@ -160,9 +160,8 @@ pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimS
 /// Returns the priority of a job. Mumak reads only the configuration, which older traces do not
 /// have.
 fn priority(job: &LoggedJob, is_mumak: bool) -> Priority {
-    let configured = ["mapreduce.job.priority", "mapred.job.priority"]
-        .iter()
-        .find_map(|key| job.job_properties.get(*key))
+    let names = ["mapreduce.job.priority", "mapred.job.priority"];
+    let configured = properties::property(&job.job_properties, names)
         .and_then(|word| serde_yaml::from_str(&word.to_lowercase()).ok());
     let own = job.priority.filter(|_| !is_mumak).map(Priority::from);
     own.or(configured).unwrap_or_default()

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::job_log::priority;
 use super::order::{RepeatedIds, told_order};
 use super::properties;
 use super::record::{self, LOG_HEADS, LoggedJob};
@@ -12,11 +13,11 @@ use super::source::reduce_times;
 use super::survey::LogSurvey;
 use super::topology::LoggedTopology;
 use mumakil_base::units::{Bytes, SimSpan};
-use mumakil_core::mapred::{Priority, TaskBytes, TaskTimes, TracedTimes};
+use mumakil_core::mapred::{TaskBytes, TaskTimes, TracedTimes};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
 use mumakil_scenario::workload::format::{
-    ConversionTarget, Endings, ForeignJob, Format, FormatContents, HostFile, ListedHost, SeeJob,
-    Trace, TraceJob, TraceToRead, too_late,
+    ConversionTarget, Endings, Format, FormatContents, HostFile, ListedHost, SeeJob, Trace,
+    TraceJob, TraceToRead, too_late,
 };
 use mumakil_scenario::workload::{JobEntry, Phases};
 
@@ -28,7 +29,7 @@ pub(crate) static RUMEN_JOBS: Format = Format {
     target: Some(ConversionTarget {
         key: "rumen",
         about: "Rumen's jobs",
-        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+        make: |entry, block| Box::new(job_of(entry, block)),
     }),
     is_wall_clock: true,
     ..Format::new("Rumen's jobs", FormatContents::Jobs(jobs_of))
@@ -61,9 +62,9 @@ fn jobs_of(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, TraceEr
     let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
     let (mut latest, mut late) = (SimSpan::ZERO, 0);
     let see = |job: LoggedJob| {
-        latest = latest.max(ForeignJob::submit(&job));
-        late += u64::from(ForeignJob::submit(&job) < latest);
-        see(TraceJob::Foreign(Box::new(job)));
+        latest = latest.max(TraceJob::submit(&job));
+        late += u64::from(TraceJob::submit(&job) < latest);
+        see(Box::new(job));
     };
     let mut trace = Trace::of_records(records, file, see, |job| {
         repeats.rename(job);
@@ -90,7 +91,7 @@ fn hosts_of(path: &Path) -> Result<HostFile, TraceError> {
     Ok(HostFile { hosts, notes, is_of_mumak: true, place, sha256 })
 }
 
-impl ForeignJob for LoggedJob {
+impl TraceJob for LoggedJob {
     fn name(&self, _number: u64) -> String {
         self.job_id.clone()
     }
@@ -256,13 +257,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         job_id: id.clone(),
         user: Some(entry.user.clone()),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
-        priority: Some(match entry.priority {
-            Priority::VeryLow => record::LoggedPriority::VeryLow,
-            Priority::Low => record::LoggedPriority::Low,
-            Priority::Normal => record::LoggedPriority::Normal,
-            Priority::High => record::LoggedPriority::High,
-            Priority::VeryHigh => record::LoggedPriority::VeryHigh,
-        }),
+        priority: priority(&entry.priority.word().to_uppercase()),
         outcome: Some(LoggedOutcome::Success),
         submit_time: Some(submit),
         launch_time: Some(submit),

@@ -2,6 +2,8 @@
 
 use indexmap::IndexMap;
 use roxmltree::{Document, Node};
+use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use super::attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
 use super::properties::property;
@@ -164,14 +166,7 @@ fn pool(job: &LoggedJob) -> Option<String> {
 
 /// Returns a priority by its name.
 pub(super) fn priority(name: &str) -> Option<LoggedPriority> {
-    Some(match name {
-        "VERY_LOW" => LoggedPriority::VeryLow,
-        "LOW" => LoggedPriority::Low,
-        "NORMAL" => LoggedPriority::Normal,
-        "HIGH" => LoggedPriority::High,
-        "VERY_HIGH" => LoggedPriority::VeryHigh,
-        _ => return None,
-    })
+    LoggedPriority::deserialize(StrDeserializer::<ValueError>::new(name)).ok()
 }
 
 /// Returns the type of a task by its name in logs.

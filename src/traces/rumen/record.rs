@@ -389,7 +389,7 @@ mod tests {
     use super::super::attempt::TaskType;
     use super::*;
     use mumakil_core::trace::{Records, Strictness};
-    use mumakil_scenario::workload::format::ForeignJob as _;
+    use mumakil_scenario::workload::format::TraceJob as _;
 
     fn pass(text: &str, strictness: Strictness) -> Records<LoggedJob> {
         Records::from_reader("t", std::io::Cursor::new(text.to_owned()), strictness).unwrap()

@@ -12,8 +12,7 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::cluster::Topology;
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, json};
 use mumakil_scenario::workload::format::{
-    ConversionTarget, ForeignJob, Format, FormatContents, GeneratorSize, HostFile, Trace, TraceJob,
-    too_late,
+    ConversionTarget, Format, FormatContents, GeneratorSize, HostFile, Trace, TraceJob, too_late,
 };
 use mumakil_scenario::workload::{JobEntry, TaskCores};
 
@@ -25,7 +24,7 @@ pub(crate) static SLS_JOBS: Format = Format {
     target: Some(ConversionTarget {
         key: "sls",
         about: "Jobs of YARN's Scheduler Load Simulator",
-        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+        make: |entry, block| Box::new(job_of(entry, block)),
     }),
     ..Format::new("the SLS' jobs", FormatContents::Jobs(Trace::of::<SlsJob>))
 };
@@ -70,7 +69,7 @@ fn size(path: &Path) -> Result<GeneratorSize, TraceError> {
     Ok(GeneratorSize { jobs: synth.num_jobs.into(), classes: classes as u64 })
 }
 
-impl ForeignJob for SlsJob {
+impl TraceJob for SlsJob {
     fn name(&self, number: u64) -> String {
         self.id.clone().unwrap_or_else(|| format!("job-{number}"))
     }
@@ -80,7 +79,7 @@ impl ForeignJob for SlsJob {
         // A list of jobs has no cluster, and so no nodes for the hosts.
         job.tasks.iter_mut().for_each(|task| task.host = None);
         let nowhere = Topology::from_nodes(Vec::new());
-        entry(&job, &ForeignJob::name(self, number), TextPlace::START, &mut Hosts::new(&nowhere))
+        entry(&job, &TraceJob::name(self, number), TextPlace::START, &mut Hosts::new(&nowhere))
     }
 
     fn submit(&self) -> SimSpan {

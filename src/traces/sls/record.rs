@@ -254,7 +254,7 @@ impl Record for SlsRack {
 mod tests {
     use super::*;
     use mumakil_core::trace::{Records, Strictness};
-    use mumakil_scenario::workload::format::ForeignJob as _;
+    use mumakil_scenario::workload::format::TraceJob as _;
 
     fn pass<T: Record>(text: &str) -> Records<T> {
         let text = io::Cursor::new(text.to_owned());

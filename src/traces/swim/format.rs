@@ -8,7 +8,7 @@ use super::source::{map_rate, reduce_rate};
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_scenario::workload::JobEntry;
 use mumakil_scenario::workload::format::{
-    ConversionTarget, ForeignJob, Format, FormatContents, Trace, TraceJob,
+    ConversionTarget, Format, FormatContents, Trace, TraceJob,
 };
 
 /// The format of SWIM's jobs.
@@ -18,12 +18,12 @@ pub(crate) static SWIM_JOBS: Format = Format {
     target: Some(ConversionTarget {
         key: "swim",
         about: "SWIM's lines of columns",
-        make: |entry, block| TraceJob::Foreign(Box::new(job_of(entry, block))),
+        make: |entry, block| Box::new(job_of(entry, block)),
     }),
     ..Format::new("SWIM", FormatContents::Jobs(Trace::of::<SwimJob>))
 };
 
-impl ForeignJob for SwimJob {
+impl TraceJob for SwimJob {
     fn name(&self, _number: u64) -> String {
         self.id.clone()
     }

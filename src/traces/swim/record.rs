@@ -124,7 +124,7 @@ fn number(what: &str, text: &str, most: u64) -> Result<u64, RecordFault> {
 mod tests {
     use super::*;
     use mumakil_core::trace::{Records, Strictness};
-    use mumakil_scenario::workload::format::ForeignJob as _;
+    use mumakil_scenario::workload::format::TraceJob as _;
 
     fn read(text: &str) -> Result<Vec<SwimJob>, String> {
         let text = text.to_owned().into_bytes();
