@@ -284,9 +284,7 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
-    use mumakil_scenario::workload::format::{
-        ConversionTarget, Format, FormatContents, other,
-    };
+    use mumakil_scenario::workload::format::{ConversionTarget, Format, FormatContents, other};
 
     fn program() -> Program {
         Program::new(testing::registry(), Vec::new(), Vec::new())
