@@ -4,7 +4,7 @@
 //! ```text
 //! tasks.csv ── succeeded attempts, localities, times ──┐
 //! jobs.csv ─── sojourns, waits, outcomes ──────────────┼─ must be what summary.json, nodes.csv,
-//! timeline.csv, waste.csv, nodes.csv ── slot time ─────┘  waste.csv, expressions, explain say
+//! timeline.csv, jobs.csv, nodes.csv ── slot time ──────┘  jobs.csv, expressions, explain say
 //! ```
 //!
 //! This file reads the tables by their headings alone. It uses neither the types with which they are
@@ -243,15 +243,14 @@ impl Recount<'_> {
 
     /// Compares the slot time of nodes, of jobs over time, of jobs by its use, and of the summary.
     fn count_slot_time(&self) -> Miscount {
-        let [nodes, timeline, waste] =
-            ["nodes.csv", "timeline.csv", "waste.csv"].map(|name| rows(self.folder, name));
-        let (nodes, timeline, waste) = (nodes?, timeline?, waste?);
+        let [nodes, timeline] = ["nodes.csv", "timeline.csv"].map(|name| rows(self.folder, name));
+        let (nodes, timeline) = (nodes?, timeline?);
         let of_nodes = |kind: &str| sum(&nodes, &format!("{kind}_busy_ms"));
         let held = of_nodes("map") + of_nodes("reduce");
         // Each row is cut to milliseconds.
-        let slack = CUT * (nodes.len() + waste.len() + self.tasks.len()) as f64;
-        same("the slot time of waste.csv", Some(sum(&waste, "held_ms")), Some(held), slack)?;
-        for job in &waste {
+        let slack = CUT * (nodes.len() + self.jobs.len() + self.tasks.len()) as f64;
+        same("the slot time of jobs.csv", Some(sum(&self.jobs, "held_ms")), Some(held), slack)?;
+        for job in &self.jobs {
             let parts = ["useful_ms", "wasted_ms", "unfinished_ms"];
             let parts: f64 = parts.iter().filter_map(|part| number(job, part)).sum();
             let what = format!("the slot time of {}", job["name"]);
@@ -442,9 +441,20 @@ faults: [{at: 30s, kill: b}]
                 "of the pool q",
             ),
             (
-                "waste.csv",
-                |text| without(text, |line| line.starts_with("1,b,")),
-                "the slot time of waste.csv",
+                "jobs.csv",
+                |text| {
+                    let heading = text.lines().next().unwrap_or_default();
+                    let held = heading.split(',').position(|name| name == "held_ms");
+                    let without_held = |line: &str| {
+                        let is_held = |place| line.starts_with("1,b,") && Some(place) == held;
+                        let cells = line.split(',').enumerate();
+                        let kept =
+                            cells.map(|(place, cell)| if is_held(place) { "0" } else { cell });
+                        kept.collect::<Vec<_>>().join(",") + "\n"
+                    };
+                    text.lines().map(without_held).collect()
+                },
+                "the slot time of jobs.csv",
             ),
             (
                 "timeline.csv",

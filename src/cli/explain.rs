@@ -3,7 +3,6 @@
 
 mod two_runs;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -108,8 +107,7 @@ impl ExplainArguments {
         }
         let ran = (0..told.jobs.len()).filter(|place| !told.jobs[*place].is_refused());
         let all: Vec<ExplainedJob> = ran.map(in_short).collect();
-        let alone = RunResults::new(folder).alone().map_err(compare::unreadable)?;
-        Ok(terminal::print(&worst_of(&told, &all, &alone, &holders))?)
+        Ok(terminal::print(&worst_of(&told, &all, &holders))?)
     }
 }
 
@@ -170,17 +168,13 @@ fn end(job: &JobToExplain, sojourn_ms: u64) -> String {
 /// Returns the most delayed jobs. The delay is the job's sojourn divided by its isolated time. If
 /// the run has no isolated times, it is divided by the estimated time without other jobs and
 /// mishaps.
-fn worst_of(
-    told: &RunToExplain,
-    all: &[ExplainedJob],
-    alone: &BTreeMap<u32, u64>,
-    holders: &SlotHolders,
-) -> TerminalLines {
-    let times = |one: &ExplainedJob| match alone.is_empty() {
-        true => Some(one.times_undelayed()),
-        false => {
+fn worst_of(told: &RunToExplain, all: &[ExplainedJob], holders: &SlotHolders) -> TerminalLines {
+    let has_isolated_times = told.jobs.iter().any(|job| job.row.alone_ms.is_some());
+    let times = |one: &ExplainedJob| match has_isolated_times {
+        false => Some(one.times_undelayed()),
+        true => {
             // A job without an isolated time cannot be ranked beside jobs that have one.
-            let alone = *alone.get(&told.jobs[one.place].row.job)?;
+            let alone = told.jobs[one.place].row.alone_ms?;
             // A job without tasks has an isolated time of zero: count it as one millisecond.
             Some(one.sojourn_ms as f64 / alone.max(1) as f64)
         }
@@ -190,7 +184,7 @@ fn worst_of(
     // The sort is stable: equally delayed jobs stay in the order of their numbers.
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut lines = TerminalLines::default();
-    let by = if alone.is_empty() { "undelayed" } else { "alone" };
+    let by = if has_isolated_times { "alone" } else { "undelayed" };
     let about = format!(
         "   of {}, by how many times as long they took as {by}",
         counted(all.len() as u64, "job")

@@ -270,12 +270,13 @@ fn holds(column: &ColumnInfo) -> String {
     format!("{holds}{}", if column.may_be_empty { ", or empty" } else { "" })
 }
 
-/// Returns the meaning of a column, and its name in expectations.
+/// Returns the meaning of a column, the setting that adds it, and its name in expectations.
 fn meaning(column: &ColumnInfo) -> String {
     let mut text = column.about.to_owned();
     if let CellKind::Words(words) = column.kind {
         text = format!("{}: {}.", text.trim_end_matches('.'), words.join(", "));
     }
+    text += &column.record.map(|key| format!(" With `record.{key}`.")).unwrap_or_default();
     text += &column.quantity.map(|name| format!(" Quantity `{name}`.")).unwrap_or_default();
     text + &column.key.map(|name| format!(" Filter `{name}`.")).unwrap_or_default()
 }

@@ -15,39 +15,29 @@
 //! Columns whose names end in `_ms` hold times in whole milliseconds: instants since the run began,
 //! and spans between instants.
 
-mod alone;
 mod attempt;
 mod cell;
-mod chain;
-mod deadline;
 mod decision;
 mod fault;
 mod job;
 mod node;
 mod read;
 mod share;
-mod size;
 mod slots;
 mod table;
 #[doc(hidden)]
 pub mod testing;
-mod waste;
 
-pub use alone::AloneRow;
 pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
 pub use cell::{CellKind, CellText, CellValue, SlotMillis, TableCell};
-pub use chain::ChainRow;
-pub use deadline::DeadlineRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
 pub use node::NodeRow;
 pub use read::{ReadError, Results, read_rows};
 pub use share::ShareRow;
-pub use size::SizeRow;
 pub use slots::SlotsRow;
 pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
-pub use waste::WasteRow;
 
 /// Returns all tables that a run may write.
 pub fn all() -> Vec<TableInfo> {
@@ -56,13 +46,8 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<AttemptRow>(),
         TableInfo::of::<SlotsRow>(),
         TableInfo::of::<NodeRow>(),
-        TableInfo::of::<AloneRow>(),
-        TableInfo::of::<ChainRow>(),
         TableInfo::of::<FaultRow>(),
-        TableInfo::of::<WasteRow>(),
         TableInfo::of::<DecisionRow>(),
-        TableInfo::of::<SizeRow>(),
-        TableInfo::of::<DeadlineRow>(),
         TableInfo::of::<ShareRow>(),
     ]
 }

@@ -328,17 +328,13 @@ impl Prepared {
         let mut watchers = options.watchers;
         watchers.extend(verifier.iter().map(|it| -> Box<dyn Watcher> { Box::new(it.clone()) }));
         let (events, recorder) = Recorder::start(Setup {
-            settings: RecordSpec {
-                warm_up: AutoSpan::Fixed(self.warm_up()),
-                // Speculation turns the waste table on, whatever `record.waste` says.
-                waste: scenario.records_waste(),
-                ..scenario.record.clone()
-            },
+            settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
+            chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
             folder: options.folder,
             labels: self.labels(),
             progress: options.progress,
             watchers,
-            // The summary states the slot time lost to faults even when no waste table is written.
+            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
         })?;

@@ -23,9 +23,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_core::trace::TraceFile;
 use mumakil_results::expect::{Expectation, ExprNeeds};
-use mumakil_results::tables::{
-    AloneRow, AttemptRow, ChainRow, DeadlineRow, NodeRow, SizeRow, SlotsRow,
-};
+use mumakil_results::tables::{AttemptRow, NodeRow, SlotsRow};
 use mumakil_yaml as yaml;
 
 /// A scenario of Mumakil: a cluster, the jobs that arrive there, the policy, and the outputs.
@@ -113,11 +111,11 @@ impl Scenario {
         classes.find(|(_, rule)| rule.fits(maps, reduces)).map(|(class, _)| class.as_str())
     }
 
-    /// Returns whether the use of slots is recorded as useful or wasted.
-    pub fn records_waste(&self) -> bool {
-        // Second attempts are worth it only if they waste less than they save, so record waste with
-        // them.
-        self.record.waste || self.hadoop.speculation != Speculation::Off
+    /// Returns the outputs that the run records. Second attempts are worth it only if they waste
+    /// less than they save, so waste is recorded with them.
+    pub fn outputs(&self) -> RecordSpec {
+        let waste = self.record.waste || self.hadoop.speculation != Speculation::Off;
+        RecordSpec { waste, ..self.record.clone() }
     }
 
     /// Returns the policies of the run, in the order in which they take over.
@@ -171,23 +169,23 @@ pub struct RecordSpec {
     pub events: bool,
     /// Distributions of latencies, in `histograms/` and `latency.hlog`.
     pub histograms: bool,
-    /// How long each job takes alone on the empty cluster, in `alone.csv`: the jobs run a second
+    /// How long each job takes alone on the empty cluster, in `jobs.csv`: the jobs run a second
     /// time, one after another. Slowdowns are computed from it.
     pub alone: bool,
-    /// How long chains of jobs take, in `chains.csv`. `after` links the jobs of a chain.
+    /// How long chains of jobs take, at the first job of each in `jobs.csv`. `after` makes chains.
     pub chains: bool,
-    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `waste.csv`, and
+    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`, and
     /// their sums in the summary. With `hadoop.speculation` this is always recorded.
     pub waste: bool,
     /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
     /// `mumakil explain` says more about why jobs waited.
     pub decisions: bool,
     /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran, in
-    /// `sizes.csv`. Other policies estimate no sizes.
+    /// `jobs.csv`. Other policies estimate no sizes.
     // Left out of resolved scenarios while it is off, since most policies estimate nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sizes: bool,
-    /// The deadlines of jobs and by how much they were missed, in `deadlines.csv`.
+    /// The deadlines of jobs and by how much they were missed, in `jobs.csv`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deadlines: bool,
     /// The slots and shares of the policy's pools over time, in `shares.csv`. With it the report
@@ -214,11 +212,11 @@ impl RecordSpec {
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
             ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
             ("by_node", &mut self.by_node, needs.reads::<NodeRow>()),
-            ("alone", &mut self.alone, needs.reads::<AloneRow>()),
-            ("chains", &mut self.chains, needs.reads::<ChainRow>()),
+            ("alone", &mut self.alone, needs.columns.contains("alone")),
+            ("chains", &mut self.chains, needs.columns.contains("chains")),
             ("waste", &mut self.waste, needs.reads_waste()),
-            ("sizes", &mut self.sizes, needs.reads::<SizeRow>()),
-            ("deadlines", &mut self.deadlines, needs.reads::<DeadlineRow>()),
+            ("sizes", &mut self.sizes, needs.columns.contains("sizes")),
+            ("deadlines", &mut self.deadlines, needs.columns.contains("deadlines")),
             ("histograms", &mut self.histograms, !needs.histograms.is_empty()),
         ]
     }

@@ -157,7 +157,6 @@ fn read_all(root: &Path) {
     for run in &runs {
         let _ = run.check(None).inspect_err(|error| short(error));
         let _ = run.histograms(|_| true).inspect_err(|error| short(error));
-        let _ = run.alone().inspect_err(|error| short(error));
         match run.told() {
             Ok(told) => {
                 let holders = told.holders();

@@ -582,7 +582,7 @@ expect:
     room.write("sizes.yaml", &yaml);
     let output = room.mumakil("run sizes.yaml --out out").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let table = std::fs::read_to_string(room.path("out/sizes.csv")).unwrap();
+    let table = std::fs::read_to_string(room.path("out/jobs.csv")).unwrap();
     assert_eq!(table.lines().count(), 2, "{table}");
 }
 

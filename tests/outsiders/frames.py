@@ -12,7 +12,7 @@ from datetime import timedelta
 import mumakil
 
 RUN, STUDY, PACKED = sys.argv[1:]
-TABLES = ["jobs", "tasks", "timeline", "alone", "waste", "decisions", "faults"]
+TABLES = ["jobs", "tasks", "timeline", "decisions", "faults"]
 
 
 def hidden(*packages):
@@ -35,7 +35,7 @@ def loads(frames):
     spans = mumakil._values(mumakil.durations(run.jobs), "sojourn")
     for span, seconds in zip(spans, mumakil._values(run.jobs, "sojourn_s"), strict=True):
         assert span == timedelta(seconds=seconds), (span, seconds)
-    waste = run.table("waste")
+    waste = run.jobs
     assert "held_slot_s" in waste.columns and "map_straggling_s" in waste.columns, waste.columns
     assert sum(mumakil._values(waste, "held_slot_s")) > 20
     faults = run.table("faults")

@@ -91,7 +91,7 @@ class Run(_Results):
         """Returns any table, such as `decisions`."""
         path = self.folder / f"{name}.csv"
         if not path.exists():
-            asked = name in ("tasks", "timeline", "alone", "chains", "deadlines", "decisions", "shares", "sizes", "waste")
+            asked = name in ("tasks", "timeline", "decisions", "shares")
             hint = f" (`record: {{{name}: true}}` in the scenario)" if asked else ""
             raise FileNotFoundError(f"{path} is not there: the run has not recorded it{hint}")
         return _read(path, self.frames, partial(_kind, name))
@@ -471,11 +471,12 @@ def slowdown(run: Run) -> Figure:
     size; needs `record: {alone: true}`. Boxes are from quartile to quartile, whiskers from the 5th percentile to the 95th,
     diamonds are means."""
     figure, axes = _figure("Slowdown of jobs", "Maps of the job", "Slowdown (sojourn ÷ time alone)")
-    alone = dict(_rows(run.table("alone"), "job", "alone_s"))
+    if "alone_s" not in run.jobs.columns:
+        raise KeyError("the run did not record how long jobs take alone: `record: {alone: true}` in the scenario")
     sizes: dict[str, list[float]] = {}
-    for job, maps, sojourn in _succeeded(run, "job", "maps", "sojourn_s"):
-        if sojourn is not None and alone.get(job):
-            sizes.setdefault(_size(maps), []).append(sojourn / alone[job])
+    for maps, sojourn, alone in _succeeded(run, "maps", "sojourn_s", "alone_s"):
+        if sojourn is not None and alone:
+            sizes.setdefault(_size(maps), []).append(sojourn / alone)
     names = [name for _, name in SIZES if name in sizes]
     if names:
         # A single job has neither quartiles nor a spread: it is a diamond without a box.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::tables::{TableRow, WasteRow};
+use crate::tables::TableRow;
 
 /// The parts of a run that an expression reads. A study needs to record only these parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExprNeeds {
     /// The names of the tables' files.
     pub tables: BTreeSet<&'static str>,
+    /// The keys of `record` that add the columns to `jobs.csv` that the expression reads.
+    pub columns: BTreeSet<&'static str>,
     /// The names of the histograms in `latency.hlog`.
     pub histograms: BTreeSet<&'static str>,
     /// The names of the numbers in `summary.json`.
@@ -19,6 +21,7 @@ impl ExprNeeds {
     /// Adds the parts that another expression reads.
     pub fn add(&mut self, other: Self) {
         self.tables.extend(other.tables);
+        self.columns.extend(other.columns);
         self.histograms.extend(other.histograms);
         self.numbers.extend(other.numbers);
     }
@@ -31,6 +34,6 @@ impl ExprNeeds {
     /// Returns whether the expression reads useful and wasted slot time.
     pub fn reads_waste(&self) -> bool {
         let numbers = self.numbers.iter().any(|number| number.starts_with("waste."));
-        numbers || self.reads::<WasteRow>()
+        numbers || self.columns.contains("waste")
     }
 }

@@ -6,10 +6,7 @@ use super::known_words::SelectedWord;
 use super::needs::ExprNeeds;
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, RowKey};
 use super::space::Runs;
-use crate::tables::{
-    AloneRow, AttemptRow, CellValue, ChainRow, DeadlineRow, JobRow, NodeRow, SizeRow, SlotsRow,
-    TableRow, WasteRow,
-};
+use crate::tables::{AttemptRow, CellValue, JobRow, TableRow};
 use mumakil_base::expression::{Operation, Operator, Spanned, Unit};
 
 /// The kind of a term's value.
@@ -328,7 +325,7 @@ impl Term {
 
 impl NamedQuantity {
     fn needs(&self, selection: &Selection, needs: &mut ExprNeeds) {
-        let table = match self.source {
+        match self.source {
             QuantitySource::Summary(path) | QuantitySource::SummaryOrZero(path) => {
                 needs.numbers.insert(path);
                 return;
@@ -337,23 +334,22 @@ impl NamedQuantity {
                 needs.histograms.insert(name);
                 return;
             }
-            QuantitySource::Job(_) | QuantitySource::Locality(_) => JobRow::FILE,
-            QuantitySource::Slowdown => AloneRow::FILE,
-            QuantitySource::Chain => ChainRow::FILE,
-            QuantitySource::Waste(_) => WasteRow::FILE,
-            QuantitySource::Size(_) => SizeRow::FILE,
-            QuantitySource::Deadline(_) => DeadlineRow::FILE,
-            QuantitySource::Attempt(_) | QuantitySource::ReduceTime => AttemptRow::FILE,
-            QuantitySource::Series(_) => SlotsRow::FILE,
-            QuantitySource::Node(_) => NodeRow::FILE,
-        };
-        if let QuantitySource::Series(_) = self.source {
+            QuantitySource::ReduceTime => {
+                needs.tables.insert(AttemptRow::FILE);
+            }
             // A step function ends with the run, and only the summary has the end of the run.
-            needs.numbers.insert("virtual_s");
+            QuantitySource::Series(_) => {
+                needs.numbers.insert("virtual_s");
+            }
+            QuantitySource::Job(_)
+            | QuantitySource::Locality(_)
+            | QuantitySource::Attempt(_)
+            | QuantitySource::Node(_) => {}
         }
         // `jobs.csv` is always needed: arrivals say which jobs count after the warm-up, and names
         // pair the jobs of different runs.
-        needs.tables.extend([JobRow::FILE, table]);
+        needs.tables.extend(self.table().into_iter().chain([JobRow::FILE]));
+        needs.columns.extend(self.record);
         needs.tables.extend(selection.rows.iter().map(|filter| filter.key.file));
     }
 }

@@ -7,8 +7,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::tables::{
-    AttemptRow, CellKind, CellValue, ColumnInfo, DeadlineRow, JobRow, NodeRow, SizeRow, SlotMillis,
-    SlotsRow, TableRow, WasteRow,
+    AttemptRow, CellKind, CellValue, ColumnInfo, JobRow, NodeRow, SlotMillis, SlotsRow, TableRow,
 };
 use mumakil_base::expression::Unit;
 
@@ -53,6 +52,8 @@ pub(super) struct NamedQuantity {
     pub(super) shape: QuantityShape,
     pub(super) unit: Unit,
     pub(super) source: QuantitySource,
+    /// The key of `record` that adds its columns to their table; `None` if they are always there.
+    pub(super) record: Option<&'static str>,
     pub(super) about: Cow<'static, str>,
 }
 
@@ -81,13 +82,6 @@ pub(super) enum QuantitySource {
     Job(ValueOf<JobRow>),
     /// The time from the first start to the last end of a job's reduces.
     ReduceTime,
-    /// The sojourn divided by the time that the job takes alone.
-    Slowdown,
-    /// The time of the chain that begins with a job.
-    Chain,
-    Waste(ValueOf<WasteRow>),
-    Size(ValueOf<SizeRow>),
-    Deadline(ValueOf<DeadlineRow>),
     /// The share of one locality level among all maps with input.
     Locality(usize),
     Attempt(ValueOf<AttemptRow>),
@@ -103,7 +97,13 @@ const fn quantity(
     source: QuantitySource,
     about: &'static str,
 ) -> NamedQuantity {
-    NamedQuantity { name, shape, unit, source, about: Cow::Borrowed(about) }
+    NamedQuantity { name, shape, unit, source, record: None, about: Cow::Borrowed(about) }
+}
+
+/// Returns a quantity whose columns are there only with a key of `record`.
+const fn recorded(key: &'static str, mut quantity: NamedQuantity) -> NamedQuantity {
+    quantity.record = Some(key);
+    quantity
 }
 
 const fn number(name: &'static str, about: &'static str) -> NamedQuantity {
@@ -143,14 +143,21 @@ fn of_table<R: TableRow>(
     source: fn(ValueOf<R>) -> QuantitySource,
 ) -> impl Iterator<Item = NamedQuantity> {
     R::COLUMNS.iter().filter_map(move |column| {
-        let ColumnInfo { quantity: name, about, .. } = column.info;
+        let ColumnInfo { quantity: name, record, about, .. } = column.info;
         let unit = match column.info.name {
             _ if column.info.is_time() => Unit::TIME,
             bytes if bytes.ends_with("_bytes") => Unit::BYTES,
             _ => Unit::PLAIN,
         };
         let about = Cow::Owned(as_part(about));
-        Some(NamedQuantity { name: name?, shape, unit, source: source(column.value), about })
+        Some(NamedQuantity {
+            name: name?,
+            shape,
+            unit,
+            source: source(column.value),
+            record,
+            about,
+        })
     })
 }
 
@@ -165,9 +172,6 @@ fn as_part(sentence: &str) -> String {
 pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
     of_table(QuantityShape::Jobs, QuantitySource::Job)
         .chain(OF_JOBS)
-        .chain(of_table(QuantityShape::Jobs, QuantitySource::Waste))
-        .chain(of_table(QuantityShape::Jobs, QuantitySource::Size))
-        .chain(of_table(QuantityShape::Jobs, QuantitySource::Deadline))
         .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
         .chain(OF_ATTEMPTS)
         .chain(of_table(QuantityShape::Nodes, QuantitySource::Node))
@@ -200,19 +204,32 @@ const OF_JOBS: [NamedQuantity; 5] = [
         QuantitySource::ReduceTime,
         "from the first start of a reduce to the last end of one",
     ),
-    quantity(
-        "slowdown",
-        QuantityShape::Jobs,
-        Unit::PLAIN,
-        QuantitySource::Slowdown,
-        "its sojourn, divided by the one that it has alone on the cluster",
+    recorded(
+        "alone",
+        quantity(
+            "slowdown",
+            QuantityShape::Jobs,
+            Unit::PLAIN,
+            QuantitySource::Job(|job| {
+                let times = job.sojourn_ms.zip(job.alone_ms);
+                times.map_or(CellValue::Empty, |(sojourn, alone)| {
+                    CellValue::Decimal(sojourn as f64 / alone as f64)
+                })
+            }),
+            "its sojourn, divided by the one that it has alone on the cluster",
+        ),
     ),
-    quantity(
-        "chain.sojourn",
-        QuantityShape::Chains,
-        Unit::TIME,
-        QuantitySource::Chain,
-        "from the first arrival to the last end of its jobs; chosen by its first job",
+    recorded(
+        "chains",
+        quantity(
+            "chain.sojourn",
+            QuantityShape::Chains,
+            Unit::TIME,
+            QuantitySource::Job(|job| {
+                job.chain_sojourn_ms.map_or(CellValue::Empty, CellValue::Whole)
+            }),
+            "from the first arrival to the last end of its jobs; chosen by its first job",
+        ),
     ),
 ];
 

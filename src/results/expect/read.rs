@@ -6,8 +6,8 @@ use super::plan::{Filter, Selection};
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AloneRow, AttemptEnd, AttemptKind, AttemptRow, CellText, ChainRow, Column, DeadlineRow, JobEnd,
-    JobRow, NodeRow, ReadError, Results, SizeRow, SlotsRow, TableRow, WasteRow,
+    AttemptEnd, AttemptKind, AttemptRow, CellText, Column, JobEnd, JobRow, NodeRow, ReadError,
+    Results, SlotsRow, TableRow,
 };
 use mumakil_base::expression::Unit;
 use mumakil_base::units::SimTime;
@@ -52,11 +52,6 @@ pub(super) fn read(
         QuantitySource::SummaryOrZero(key) => Ok(Value::One(run.number_or_zero(key)?)),
         QuantitySource::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
         QuantitySource::Job(of) => reader.jobs_value(of),
-        QuantitySource::Slowdown => reader.slowdown(),
-        QuantitySource::Chain => reader.chains(),
-        QuantitySource::Waste(of) => reader.of_jobs(|row: &WasteRow| row.job, of),
-        QuantitySource::Size(of) => reader.of_jobs(|row: &SizeRow| row.job, of),
-        QuantitySource::Deadline(of) => reader.of_jobs(|row: &DeadlineRow| row.job, of),
         QuantitySource::Locality(level) => reader.locality(level),
         QuantitySource::ReduceTime => reader.reduce_time(),
         QuantitySource::Attempt(of) => reader.attempts(of),
@@ -120,66 +115,33 @@ impl<'a> QuantityReader<'a> {
     }
 
     fn jobs_value(&mut self, of: ValueOf<JobRow>) -> Evaluated<Value> {
+        if let Some(key) = self.quantity.record {
+            self.run.expect_columns::<JobRow>(key)?;
+        }
         let scale = self.scale();
+        let is_always_there = self.quantity.record.is_none() || self.quantity.is_of_succeeded();
         let jobs = self.jobs()?;
-        let number = |job: ChosenJob| {
-            let number = of(&job.row).number().filter(|_| self.takes(job.row.outcome));
-            // Without a number NaN: means leave the job out, and it meets no condition.
-            (job.key, number.unwrap_or(f64::NAN) * scale)
+        let number = |ChosenJob { row, key }: ChosenJob| {
+            let end = match self.quantity.shape {
+                // Only the first job of a chain has the chain's number.
+                QuantityShape::Chains => row.chain_outcome?,
+                _ => row.outcome,
+            };
+            match of(&row).number().filter(|_| self.takes(end)) {
+                Some(number) => Some((key, number * scale)),
+                // NaN: means leave the job out, and it meets no condition.
+                None if is_always_there => Some((key, f64::NAN)),
+                // Some jobs have no such number; for example, a job that did not succeed has no
+                // stragglers.
+                None => None,
+            }
         };
-        Ok(by_job(jobs.into_iter().map(number)))
+        Ok(by_job(jobs.into_iter().filter_map(number)))
     }
 
     /// Returns whether a job with this end has the quantity.
     const fn takes(&self, end: JobEnd) -> bool {
         self.takes_all || end.is_measured()
-    }
-
-    fn slowdown(&mut self) -> Evaluated<Value> {
-        let rows: Vec<AloneRow> = self.run.all()?;
-        let mut names: FxHashSet<&str> = FxHashSet::default();
-        // `alone.csv` has every job, so names repeat in it exactly if names repeat in `jobs.csv`.
-        let repeated = !rows.iter().all(|row| names.insert(&row.name));
-        let alone: FxHashMap<u32, Option<u64>> =
-            rows.iter().map(|row| (self.key(repeated, &row.name, row.job), row.alone_ms)).collect();
-        let jobs = self.jobs()?;
-        let slowdown = |job: ChosenJob| {
-            let sojourn = job.row.sojourn_ms.filter(|_| self.takes(job.row.outcome));
-            // NaN if either time is missing: aggregates leave the job out.
-            let [sojourn, alone] = [sojourn, alone.get(&job.key).copied().flatten()]
-                .map(|millis| millis.map_or(f64::NAN, |millis| millis as f64));
-            (job.key, sojourn / alone)
-        };
-        Ok(by_job(jobs.into_iter().map(slowdown)))
-    }
-
-    fn chains(&mut self) -> Evaluated<Value> {
-        let mut sojourns: FxHashMap<u32, f64> = FxHashMap::default();
-        self.run.rows(|row: ChainRow| {
-            // A table of an earlier version has no outcome.
-            let takes = row.outcome.is_none_or(|outcome| self.takes(outcome));
-            let sojourn = row.sojourn_ms.filter(|_| takes);
-            let sojourn = sojourn.map_or(f64::NAN, |millis| millis as f64 / 1e3);
-            sojourns.insert(row.job, sojourn);
-            Ok(())
-        })?;
-        // Only the first job of a chain has the chain's number.
-        let sojourn = |job: ChosenJob| Some((job.key, *sojourns.get(&job.row.job)?));
-        Ok(by_job(self.jobs()?.into_iter().filter_map(sojourn)))
-    }
-
-    /// Reads a column of a table with a row for each job; `job_of` returns the number of the job.
-    fn of_jobs<R: TableRow>(&mut self, job_of: fn(&R) -> u32, of: ValueOf<R>) -> Evaluated<Value> {
-        let scale = self.scale();
-        let mut numbers: FxHashMap<u32, f64> = FxHashMap::default();
-        self.run.rows(|row: R| {
-            numbers.insert(job_of(&row), of(&row).number().unwrap_or(f64::NAN) * scale);
-            Ok(())
-        })?;
-        // Some jobs have no number; for example, a job that did not succeed has no stragglers.
-        let number = |job: ChosenJob| Some((job.key, *numbers.get(&job.row.job)?));
-        let numbers = self.jobs()?.into_iter().filter_map(number);
-        Ok(by_job(numbers.filter(|(_, number)| !number.is_nan())))
     }
 
     fn locality(&mut self, level: usize) -> Evaluated<Value> {

@@ -14,9 +14,7 @@ use hdrhistogram::Histogram;
 
 use super::*;
 use crate::tables::testing::complete;
-use crate::tables::{
-    AloneRow, AttemptRow, ChainRow, JobRow, ReadError, Results, SlotsRow, TableRow,
-};
+use crate::tables::{AttemptRow, JobRow, ReadError, Results, SlotsRow, TableRow};
 use mumakil_base::units::SimTime;
 
 /// A run with hand-written tables.

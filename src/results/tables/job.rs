@@ -2,14 +2,15 @@
 
 use indexmap::IndexMap;
 
-use super::cell::{CellText, words};
+use super::cell::{CellText, SlotMillis, words};
 use super::read::{ReadError, Results};
 use crate::{table, worded};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::Outcome;
 
 table! {
-    /// A row for each submitted job, in the order of their numbers.
+    /// A row for each submitted job, in the order of their numbers. Slot time is in slots times
+    /// milliseconds, and so are sizes: the times of all tasks of a kind, one after another.
     #[derive(Default)]
     "jobs.csv" pub struct JobRow {
         /// Its number.
@@ -76,6 +77,109 @@ table! {
         /// How it ended.
         #[key = "outcome"]
         outcome: JobEnd,
+        /// The slot time of its attempts.
+        #[quantity = "held"]
+        #[record = "waste"]
+        held_ms: Option<SlotMillis>,
+        /// The slot time of attempts that succeeded.
+        #[record = "waste"]
+        useful_ms: Option<SlotMillis>,
+        /// The wasted part of the slot time.
+        #[quantity = "wasted"]
+        #[record = "waste"]
+        wasted_ms: Option<SlotMillis>,
+        /// The slot time of attempts that failed.
+        #[record = "waste"]
+        failed_ms: Option<SlotMillis>,
+        /// The slot time of attempts that were slower than another attempt of their task.
+        #[record = "waste"]
+        speculative_ms: Option<SlotMillis>,
+        /// The slot time of attempts that were lost with their tracker, or whose output was lost.
+        #[record = "waste"]
+        lost_ms: Option<SlotMillis>,
+        /// The slot time of attempts that were killed although their job went on.
+        #[record = "waste"]
+        preempted_ms: Option<SlotMillis>,
+        /// The slot time of attempts, if it failed or was killed.
+        #[record = "waste"]
+        killed_ms: Option<SlotMillis>,
+        /// The slot time of attempts that had not ended when the run stopped.
+        #[record = "waste"]
+        unfinished_ms: Option<SlotMillis>,
+        /// The number of its second attempts of tasks that were already running.
+        #[quantity = "second_attempts"]
+        #[record = "waste"]
+        second_attempts: Option<u32>,
+        /// The number of those second attempts that succeeded.
+        #[quantity = "second_attempts_won"]
+        #[record = "waste"]
+        second_attempts_won: Option<u32>,
+        /// How much earlier its last map would have ended without stragglers.
+        #[record = "waste"]
+        map_straggling_ms: Option<u64>,
+        /// How much earlier its last reduce would have ended without stragglers.
+        #[record = "waste"]
+        reduce_straggling_ms: Option<u64>,
+        /// Its sojourn divided by the sojourn that it would have had if no task took longer than
+        /// the median of its kind.
+        #[quantity = "straggling"]
+        #[record = "waste"]
+        straggling: Option<f64>,
+        /// The estimated size of its maps, after the sample was measured.
+        #[quantity = "estimate.map"]
+        #[record = "sizes"]
+        map_estimate_ms: Option<SlotMillis>,
+        /// The size of its maps, as they ran.
+        #[quantity = "true_size.map"]
+        #[record = "sizes"]
+        map_size_ms: Option<SlotMillis>,
+        /// How much too large the estimate of its maps was, relative to their size; below zero, how
+        /// much too small.
+        #[quantity = "size_error.map"]
+        #[record = "sizes"]
+        map_error: Option<f64>,
+        /// The estimated size of its reduces, after the sample was measured.
+        #[quantity = "estimate.reduce"]
+        #[record = "sizes"]
+        reduce_estimate_ms: Option<SlotMillis>,
+        /// The size of its reduces as they ran, with the same parts of their times as in the
+        /// estimate.
+        #[quantity = "true_size.reduce"]
+        #[record = "sizes"]
+        reduce_size_ms: Option<SlotMillis>,
+        /// How much too large the estimate of its reduces was, relative to their size; below zero,
+        /// how much too small.
+        #[quantity = "size_error.reduce"]
+        #[record = "sizes"]
+        reduce_error: Option<f64>,
+        /// How long after its submission it should have ended.
+        #[quantity = "deadline"]
+        #[record = "deadlines"]
+        deadline_ms: Option<u64>,
+        /// How long after its deadline it ended: 0 if it ended in time; empty if it did not
+        /// succeed.
+        #[quantity = "tardiness"]
+        #[record = "deadlines"]
+        tardiness_ms: Option<u64>,
+        /// Whether it missed its deadline: 1 if it did, otherwise 0.
+        #[quantity = "missed"]
+        #[record = "deadlines"]
+        missed: Option<u32>,
+        /// How long it takes alone on the empty cluster; empty if it did not succeed there.
+        #[record = "alone"]
+        alone_ms: Option<u64>,
+        /// How many jobs the chain has that begins with it; empty for the other jobs of a chain.
+        #[record = "chains"]
+        chain_jobs: Option<u32>,
+        /// The last end of the jobs of the chain; empty if one has not ended.
+        #[record = "chains"]
+        chain_finish_ms: Option<u64>,
+        /// From the first arrival to the last end of the jobs of the chain.
+        #[record = "chains"]
+        chain_sojourn_ms: Option<u64>,
+        /// How the chain ended: as the first of its jobs that did not succeed, or `succeeded`.
+        #[record = "chains"]
+        chain_outcome: Option<JobEnd>,
     }
 }
 

@@ -80,6 +80,23 @@ impl dyn Results + '_ {
         }
     }
 
+    /// Checks that a table has the columns that a key of `record` adds.
+    ///
+    /// # Errors
+    /// If it does not have them, or cannot be read.
+    pub fn expect_columns<R: TableRow>(&self, key: &str) -> Result<(), ReadError> {
+        let path = self.path(R::FILE);
+        let file = self.open(R::FILE);
+        let file = file.map_err(|source| ReadError::Read { path: path.clone(), source })?;
+        let mut reader = csv::Reader::from_reader(file.take(LARGEST_ROW));
+        let heading = reader.headers().map_err(|error| ReadError::table(&path, error))?;
+        let mut added = R::COLUMNS.iter().filter(|column| column.info.record == Some(key));
+        match added.all(|column| heading.iter().any(|name| name == column.info.name)) {
+            true => Ok(()),
+            false => Err(ReadError::row(&path, 1, format!("the run did not record `{key}`"))),
+        }
+    }
+
     /// Calls `see` with each row of a table; does nothing if the run has not recorded the table.
     ///
     /// # Errors

@@ -47,6 +47,8 @@ pub struct ColumnInfo {
     pub quantity: Option<&'static str>,
     /// The key with which expectations choose rows by this column, if there is one.
     pub key: Option<&'static str>,
+    /// The key of `record` that adds the column to the table; `None` if it is always there.
+    pub record: Option<&'static str>,
 }
 
 /// The description of a table.
@@ -101,14 +103,14 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A row that is serialized as its cells.
+/// A row that is serialized as its cells in these columns.
 #[derive(Debug)]
-pub struct InCells<'a, R>(pub &'a R);
+pub struct InCells<'a, R: 'static>(pub &'a R, pub &'a [&'static Column<R>]);
 
 impl<R: TableRow> Serialize for InCells<'_, R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut cells = to.serialize_tuple(R::COLUMNS.len())?;
-        for column in R::COLUMNS {
+        let mut cells = to.serialize_tuple(self.1.len())?;
+        for column in self.1 {
             cells.serialize_element(&(column.value)(self.0))?;
         }
         cells.end()
@@ -117,7 +119,7 @@ impl<R: TableRow> Serialize for InCells<'_, R> {
 
 /// Declares the rows of a table: the file, and for each column its name, type and description.
 /// `quantity` makes the column a quantity in expectations; `key` lets expectations choose rows by
-/// it.
+/// it; `record` names the key of `record` without which the table does not have the column.
 ///
 /// ```
 /// mumakil_results::table! {
@@ -140,6 +142,7 @@ macro_rules! table {
                 $(#[doc = $about:literal])*
                 $(#[quantity = $quantity:literal])?
                 $(#[key = $key:literal])?
+                $(#[record = $record:literal])?
                 $column:ident: $Type:ty,
             )*
         }
@@ -162,6 +165,7 @@ macro_rules! table {
                         may_be_empty: <$Type as $crate::tables::TableCell>::MAY_BE_EMPTY,
                         quantity: [$(Some($quantity),)? None][0],
                         key: [$(Some($key),)? None][0],
+                        record: [$(Some($record),)? None][0],
                     },
                     value: |row: &Self| $crate::tables::TableCell::value(&row.$column),
                 },

@@ -7,9 +7,7 @@ use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
 use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
-use crate::record::{
-    RecordError, Watcher, chains_table, deadlines_table, nodes_table, shares_table, sizes_table,
-};
+use crate::record::{RecordError, Watcher, nodes_table, shares_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
@@ -33,7 +31,8 @@ pub struct KeptRun {
 }
 
 impl KeptRun {
-    /// Returns why `alone.csv` lacks some jobs; `None` if it is complete or was not asked for.
+    /// Returns why `jobs.csv` lacks the times alone of some jobs; `None` if it has all or was not
+    /// asked for them.
     pub fn lacks_alone(&self) -> Option<&'static str> {
         match &self.alone {
             None | Some(StopReason::Done | StopReason::TimeUp) => None,
@@ -64,20 +63,11 @@ impl Prepared {
         let (transport, limit, known) =
             (options.transport, options.time_limit, options.alone.clone());
         let mut options = Options { folder: Some(folder.path().to_owned()), ..options };
-        if self.scenario.record.chains {
-            options.watchers.push(chains_table(folder.path(), self.workload.chains())?);
-        }
         if self.scenario.record.by_node {
             options.watchers.push(self.nodes_table(folder.path())?);
         }
-        if self.scenario.record.deadlines {
-            options.watchers.push(deadlines_table(folder.path())?);
-        }
         if self.scenario.record.shares {
             options.watchers.push(shares_table(folder.path())?);
-        }
-        if self.scenario.record.sizes {
-            options.watchers.push(sizes_table(folder.path())?);
         }
         let emulated = self.emulate(registry, options)?;
         // Measure this before the second run: `perf.json` states the cost of the first run only.
@@ -86,7 +76,7 @@ impl Prepared {
         if self.scenario.record.alone {
             // Both runs share the user's time limit.
             let time_limit = limit.map(|limit| limit.saturating_sub(real));
-            // No folder, progress or checker: this run only fills `alone.csv`.
+            // No folder, progress or checker: this run only measures times.
             let options = Options { time_limit, transport, ..Options::default() };
             alone = self.time_alone(folder, registry, options, &known)?;
         }

@@ -1,5 +1,5 @@
-//! `alone.csv`: how long each job takes alone, from a second run of the same jobs, one after the
-//! other.
+//! How long each job takes alone on the empty cluster, from a second run of the same jobs, one after
+//! the other. The job's slowdown is measured against this time.
 //!
 //! These times depend on no policy and on no fault. So the runs of a study that differ in nothing
 //! else share them: the jobs of a cluster run alone once for each seed.
@@ -8,48 +8,88 @@ use std::fs;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest as _, Sha256};
 
 use super::{EmulationError, Options, Prepared};
 use crate::output::{OutputError, RunFolder};
-use crate::record::alone_table;
+use crate::record::{RecordError, RunEnd, TableWriter, Watcher, keys_on};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AutoSpan, StopReason};
-use mumakil_results::tables::{AloneRow, TableRow as _};
+use mumakil_results::tables::{JobRow, TableRow as _, read_rows};
 use mumakil_scenario::workload::{Submission, SubmissionWay};
 use mumakil_scenario::{ClockSpec, Name, RecordSpec, Registry, Scenario, SchedulerChoice};
 
-/// The most bytes that are kept. Chosen: the times of millions of jobs.
-const MOST: usize = 64 << 20;
+/// The most times that are kept: some tens of megabytes.
+const MOST: usize = 1 << 20;
 
-/// The times that jobs take alone, as far as they are known: the content of `alone.csv`, by the
-/// hash of the scenario of the second run.
+/// The times that jobs take alone, as far as they are known, by the hash of the scenario of the
+/// second run.
 #[derive(Clone, Debug, Default)]
-pub struct TimesAlone(Arc<Mutex<KnownTimes>>);
+pub struct TimesAlone(Arc<Mutex<FxHashMap<[u8; 32], Arc<JobTimes>>>>);
 
+/// The milliseconds that each job that succeeded takes alone, by its name; by its number with a `#`
+/// if names repeat. The order of arrivals, and so the numbers, may differ between the two runs.
 #[derive(Debug, Default)]
-struct KnownTimes {
-    files: FxHashMap<[u8; 32], Arc<[u8]>>,
-    bytes: usize,
+struct JobTimes {
+    names_repeat: bool,
+    times: FxHashMap<String, u64>,
 }
 
 impl TimesAlone {
-    fn get(&self, hash: &[u8; 32]) -> Option<Arc<[u8]>> {
-        self.0.lock().files.get(hash).cloned()
+    fn get(&self, hash: &[u8; 32]) -> Option<Arc<JobTimes>> {
+        self.0.lock().get(hash).cloned()
     }
 
-    fn keep(&self, hash: [u8; 32], file: Vec<u8>) {
+    fn keep(&self, hash: [u8; 32], times: Arc<JobTimes>) {
         let mut known = self.0.lock();
-        if known.bytes + file.len() <= MOST {
-            known.bytes += file.len();
-            known.files.insert(hash, file.into());
+        let kept: usize = known.values().map(|known| known.times.len()).sum();
+        if kept + times.times.len() <= MOST {
+            known.insert(hash, times);
         }
     }
 }
 
+impl JobTimes {
+    fn key(&self, job: u32, name: &str) -> String {
+        if self.names_repeat { format!("#{job}") } else { name.to_owned() }
+    }
+
+    /// Adds the times to `jobs.csv`, in which their column is empty.
+    fn add(&self, folder: &RunFolder, keys: &[&str]) -> Result<(), EmulationError> {
+        let path = folder.path().join(JobRow::FILE);
+        let read = |source| OutputError::Read { path: path.clone(), source };
+        let table = fs::read(&path).map_err(read)?;
+        let mut written = TableWriter::with(folder.path(), keys)?;
+        let mut outcome = Ok(());
+        read_rows(&*table, &path, |mut row: JobRow| {
+            row.alone_ms = self.times.get(&self.key(row.job, &row.name)).copied();
+            if outcome.is_ok() {
+                outcome = written.row(&row);
+            }
+            Ok(())
+        })?;
+        outcome?;
+        Ok(written.finish()?)
+    }
+}
+
+impl Watcher for JobTimes {
+    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
+        let mut names = FxHashSet::default();
+        self.names_repeat = !end.books.jobs().all(|job| names.insert(&job.spec.name));
+        for job in end.books.jobs() {
+            let took = job.measured().map(SimSpan::as_millis);
+            let key = self.key(job.spec.id.0, &job.spec.name);
+            self.times.extend(took.map(|took| (key, took)));
+        }
+        Ok(())
+    }
+}
+
 impl Prepared {
-    /// Writes `alone.csv`; returns why the second run ended, or `None` if its times were known.
+    /// Adds the times alone to `jobs.csv`; returns why the second run ended, or `None` if its times
+    /// were known.
     pub(super) fn time_alone(
         &self,
         folder: &RunFolder,
@@ -57,19 +97,20 @@ impl Prepared {
         options: Options,
         known: &TimesAlone,
     ) -> Result<Option<StopReason>, EmulationError> {
+        let keys = keys_on(&self.scenario.outputs());
         let scenario = self.scenario_alone();
         let hash = Sha256::digest(scenario.to_yaml()).into();
-        if let Some(file) = known.get(&hash) {
-            folder.write(AloneRow::FILE, file)?;
+        if let Some(times) = known.get(&hash) {
+            times.add(folder, &keys)?;
             return Ok(None);
         }
-        let watchers = vec![alone_table(folder.path())?];
-        let stop =
-            alone(scenario, registry)?.emulate(registry, Options { watchers, ..options })?.stop;
+        let times = Arc::new(Mutex::new(JobTimes::default()));
+        let options = Options { watchers: vec![Box::new(times.clone())], ..options };
+        let stop = alone(scenario, registry)?.emulate(registry, options)?.stop;
+        let times = Arc::new(std::mem::take(&mut *times.lock()));
+        times.add(folder, &keys)?;
         if stop == StopReason::Done {
-            let path = folder.path().join(AloneRow::FILE);
-            let file = fs::read(&path).map_err(|source| OutputError::Read { path, source })?;
-            known.keep(hash, file);
+            known.keep(hash, times);
         }
         Ok(Some(stop))
     }
@@ -87,8 +128,7 @@ impl Prepared {
         // Slowdown is measured against an undisturbed cluster on which every job runs to its end.
         scenario.faults.clear();
         scenario.until = None;
-        // The jobs of `later` need a row in `alone.csv` too, but its changes of policy do not
-        // apply.
+        // The jobs of `later` need a time alone too, but its changes of policy do not apply.
         scenario.later.retain(|later| later.submit.is_some());
         // Names and expectations only tell of a run; runs that differ in them share their times.
         scenario.name = Name::from_text("alone");
@@ -115,6 +155,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::output::results::RunResults;
     use mumakil_scenario as scenario;
 
     #[test]
@@ -131,7 +172,8 @@ mod tests {
             let options = Options { alone: known.clone(), ..Options::default() };
             let prepared = Prepared::new(scenario, &registry).unwrap();
             let kept = prepared.fill(&folder, &registry, options).unwrap();
-            (kept.alone, fs::read_to_string(folder.path().join(AloneRow::FILE)).unwrap())
+            let jobs: Vec<JobRow> = RunResults::new(folder.path()).all().unwrap();
+            (kept.alone, jobs.iter().map(|job| job.alone_ms.unwrap()).collect::<Vec<_>>())
         };
         let (ran, times) = keep("fifo", &[]);
         assert_eq!(ran, Some(StopReason::Done));

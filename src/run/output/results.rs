@@ -23,9 +23,7 @@ use mumakil_base::files::{LATENCY, PERF, SUMMARY};
 use mumakil_base::units::SimTime;
 use mumakil_results::expect::Runs;
 use mumakil_results::explain::{self, RunToExplain};
-use mumakil_results::tables::{
-    AloneRow, AttemptRow, DecisionRow, ReadError, Results, SlotsRow, TableRow,
-};
+use mumakil_results::tables::{AttemptRow, DecisionRow, ReadError, Results, SlotsRow, TableRow};
 
 /// The files of a run.
 #[derive(Debug)]
@@ -98,19 +96,6 @@ impl RunResults {
         let facts = self.facts()?;
         let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
         explain::read(self, orders.collect())
-    }
-
-    /// Returns how many milliseconds each job took alone, by job id; empty without `alone.csv`.
-    ///
-    /// # Errors
-    /// If `alone.csv` exists and cannot be read.
-    pub fn alone(&self) -> Result<BTreeMap<u32, u64>, ReadError> {
-        let mut alone = BTreeMap::new();
-        (self as &dyn Results).rows_if_any(|row: AloneRow| {
-            alone.extend(row.alone_ms.map(|took| (row.job, took)));
-            Ok(())
-        })?;
-        Ok(alone)
     }
 
     /// Returns the real time that the decisions of the run's policy took.
@@ -267,6 +252,20 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use mumakil_results::table;
+    use mumakil_results::tables::CellText;
+
+    table! {
+        /// A time of each job.
+        "times.csv" struct TimeRow {
+            /// Its number.
+            job: u32,
+            /// Its name.
+            name: CellText,
+            /// How long it took.
+            took_ms: Option<u64>,
+        }
+    }
 
     /// Returns a folder with these files, and its results.
     fn results(files: &[(&str, &str)]) -> (TempDir, RunResults) {
@@ -280,8 +279,8 @@ mod tests {
 
     fn names(results: &RunResults) -> Result<Vec<String>, String> {
         let mut names = Vec::new();
-        let read = (results as &dyn Results).rows(|row: AloneRow| {
-            names.push(format!("{} {:?}", row.name, row.alone_ms));
+        let read = (results as &dyn Results).rows(|row: TimeRow| {
+            names.push(format!("{} {:?}", row.name, row.took_ms));
             Ok(())
         });
         let file = |error: ReadError| {
@@ -293,15 +292,15 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_their_names() {
-        let (_folder, results) = results(&[("alone.csv", "job,alone_ms,name\n0,3,a\n1,,b\n")]);
+        let (_folder, results) = results(&[("times.csv", "job,took_ms,name\n0,3,a\n1,,b\n")]);
         assert_eq!(names(&results).unwrap(), ["a Some(3)", "b None"]);
     }
 
     #[test]
     fn rows_larger_than_any_run_writes_are_refused_before_they_fill_the_memory() {
-        let long = format!("job,alone_ms,name\n0,3,a\n1,,\"{}\"\n", "b\n".repeat(1 << 20));
-        let (_folder, one) = results(&[("alone.csv", &long)]);
-        assert_eq!(names(&one).unwrap_err(), "alone.csv:3: the row is larger than 1 MiB");
+        let long = format!("job,took_ms,name\n0,3,a\n1,,\"{}\"\n", "b\n".repeat(1 << 20));
+        let (_folder, one) = results(&[("times.csv", &long)]);
+        assert_eq!(names(&one).unwrap_err(), "times.csv:3: the row is larger than 1 MiB");
         let long = format!("{{{}}}", " ".repeat(32 << 20));
         let (_folder, one) = results(&[("summary.json", &long)]);
         let ReadError::Read { source, .. } = one.facts().unwrap_err() else { panic!() };
@@ -312,17 +311,17 @@ mod tests {
     fn errors_name_the_file_and_the_line() {
         for (table, error) in [
             (
-                "job,alone_ms,name\n0,3,a\n1,x,b\n",
-                "alone.csv:3: column `alone_ms`: `x` is not a whole number",
+                "job,took_ms,name\n0,3,a\n1,x,b\n",
+                "times.csv:3: column `took_ms`: `x` is not a whole number",
             ),
-            ("alone_ms,name\n3,a\n", "alone.csv:1: there is no column `job`"),
-            ("job,name\n3\n", "alone.csv:2: 1 fields where 2 are expected"),
+            ("took_ms,name\n3,a\n", "times.csv:1: there is no column `job`"),
+            ("job,name\n3\n", "times.csv:2: 1 fields where 2 are expected"),
         ] {
-            let (_folder, results) = results(&[("alone.csv", table)]);
+            let (_folder, results) = results(&[("times.csv", table)]);
             assert_eq!(names(&results).unwrap_err(), error);
         }
         let (_folder, results) = results(&[]);
-        assert_eq!(names(&results).unwrap_err(), "alone.csv");
+        assert_eq!(names(&results).unwrap_err(), "times.csv");
     }
 
     #[test]

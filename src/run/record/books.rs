@@ -15,8 +15,8 @@ use rustc_hash::FxBuildHasher;
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSpec, LedgerFact, Locality, Order,
-    Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
+    AttemptFact, AttemptId, Event, Fact, JobFact, JobId, JobSize, JobSpec, LedgerFact, Locality,
+    Order, Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, TaskId, TrackerId,
 };
 use mumakil_results::tables::JobEnd;
 
@@ -68,6 +68,8 @@ pub struct BookedJob {
     pub killed: u32,
     /// How often trackers suspended its attempts.
     pub suspended: u32,
+    /// How large the policy estimated it to be, and how large it was; set when it has succeeded.
+    pub sizes: PerSlot<Option<JobSize>>,
 }
 
 /// An attempt and its state so far.
@@ -259,7 +261,8 @@ impl RunBooks {
                     (spec.pool, spec.names_pool) = (pool.clone(), true);
                 }
             }),
-            JobFact::Refused { .. } | JobFact::Sized(..) => {}
+            JobFact::Sized(kind, size) => self.note_job(id, |job| job.sizes[kind] = Some(size)),
+            JobFact::Refused { .. } => {}
         }
     }
 
@@ -371,6 +374,7 @@ impl RunBooks {
             failed: 0,
             killed: 0,
             suspended: 0,
+            sizes: PerSlot::default(),
         });
     }
 

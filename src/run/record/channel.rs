@@ -26,7 +26,7 @@ use super::events::Events;
 use super::faults::Faults;
 use super::heartbeats::{AlikeHeartbeats, Counter};
 use super::histograms::Histograms;
-use super::jobs::jobs_table;
+use super::jobs::{JobsTable, keys_on};
 use super::summary::{Summary, SummaryTally};
 use super::tasks::TasksTable;
 use super::timeline::Timeline;
@@ -66,6 +66,8 @@ pub struct Setup {
     /// The slot time that each job asks for, by its number; empty if jobs arrive by the progress of
     /// the cluster.
     pub demands: Vec<JobDemand>,
+    /// The chains of jobs; empty unless `settings` record them.
+    pub chains: Vec<Vec<JobId>>,
 }
 
 /// The names of a tracker's node and rack in tables: names of hosts, or numbers.
@@ -147,6 +149,7 @@ pub struct Recorder {
 /// The writer, on its own thread.
 struct Writer {
     books: RunBooks,
+    jobs: Option<JobsTable>,
     tally: SummaryTally,
     waste: Option<Waste>,
     /// Whether the outputs show waste; if not, waste is counted only for the cost of faults.
@@ -165,18 +168,19 @@ impl Recorder {
     /// # Errors
     /// If a file cannot be created.
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
-        let Setup { settings, folder, labels, progress, watchers: more, counts_losses, demands } =
-            setup;
+        let Setup { settings, folder, labels, demands, chains, .. } = setup;
+        // `jobs.csv` is always written: reports, studies and expectations all need it.
+        let jobs = folder.as_deref().map(|it| JobsTable::create(it, &keys_on(&settings), chains));
+        let jobs = jobs.transpose()?;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
-        let table = folder.as_deref().filter(|_| settings.waste);
-        let waste = (settings.waste || counts_losses).then(|| Waste::create(table)).transpose()?;
-        watchers.extend(more);
+        watchers.extend(setup.watchers);
         // Put the watchers that want each heartbeat first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up.or(SimSpan::ZERO)),
+            jobs,
             tally: SummaryTally::new(demands),
-            waste,
+            waste: (settings.waste || setup.counts_losses).then(Waste::default),
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,
@@ -187,6 +191,7 @@ impl Recorder {
         let tells_heartbeats = 0 < writer.hearers;
         let (full, parcels) = bounded(CHUNKS);
         let (used, empty) = bounded(CHUNKS);
+        let progress = setup.progress;
         let writer = thread::Builder::new()
             .name("recorder".to_owned())
             .spawn(move || writer.run(&parcels, &used, progress))
@@ -351,14 +356,16 @@ impl Writer {
         run: &RunFacts,
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
-        // Waste finishes first, since other watchers read it. It needs a `RunEnd` itself, so there
-        // are two `RunEnd`s.
-        let end = RunEnd { books: &self.books, run, clock_lag, waste: None };
-        let waste = self.waste.as_mut().map(|waste| waste.finish(&end)).transpose()?;
+        // Waste finishes first, since `jobs.csv` and watchers read it.
+        let waste = self.waste.as_mut().map(|waste| waste.finish(run.ended));
         let losses = waste.as_ref();
-        let end = RunEnd { waste: losses.filter(|_| self.tells_waste), ..end };
-        // The summary's part on faults needs the losses even if no `waste.csv` is written.
+        let waste = losses.filter(|_| self.tells_waste);
+        let end = RunEnd { books: &self.books, run, clock_lag, waste };
+        // The summary's part on faults needs the losses even if waste is not recorded.
         let summary = self.tally.summary(&end, losses);
+        if let Some(jobs) = &mut self.jobs {
+            jobs.write(&self.books, self.waste.as_ref(), run.ended)?;
+        }
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;
         }
@@ -388,8 +395,6 @@ fn open(
 ) -> Result<Vec<Box<dyn Watcher>>, RecordError> {
     let mut watchers: Vec<Box<dyn Watcher>> = Vec::new();
     let Some(folder) = folder else { return Ok(watchers) };
-    // `jobs.csv` is always written: reports, studies and expectations all need it.
-    watchers.push(jobs_table(folder)?);
     // The first incident creates `faults.csv`, so a run without faults has no such file.
     watchers.push(Box::new(Faults::new(folder, labels.clone())));
     if settings.tasks {

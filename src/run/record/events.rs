@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::incident::IncidentDetails;
-use super::sizes::slot_millis;
+use super::jobs::slot_millis;
 use super::table::TextFile;
 use super::{NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
 use mumakil_base::files;

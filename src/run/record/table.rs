@@ -1,19 +1,18 @@
 //! Writers of tables and text files, whose errors name the file.
 
 use std::io::{BufWriter, Write};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use super::{RecordError, RunBooks, RunEnd, Watcher};
+use super::RecordError;
 use mumakil_base::disk::File;
-use mumakil_results::tables::{InCells, TableRow};
+use mumakil_results::tables::{Column, InCells, TableRow};
 
 /// A table that is written row by row.
 #[derive(Debug)]
-pub struct TableWriter<R> {
+pub struct TableWriter<R: 'static> {
     path: PathBuf,
     cells: csv::Writer<File>,
-    of: PhantomData<fn(&R)>,
+    columns: Vec<&'static Column<R>>,
 }
 
 impl<R: TableRow> TableWriter<R> {
@@ -22,6 +21,15 @@ impl<R: TableRow> TableWriter<R> {
     /// # Errors
     /// If it cannot be written.
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
+        Self::with(folder, &[])
+    }
+
+    /// Creates the table in `folder`, with the heading only. It has the columns that are always
+    /// there, and those that these keys of `record` add.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn with(folder: &Path, keys: &[&str]) -> Result<Self, RecordError> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
         // The writer fills its whole buffer with zeros first: a larger buffer would cost short runs
@@ -29,8 +37,11 @@ impl<R: TableRow> TableWriter<R> {
         let cells =
             csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
         // Write the heading at once, so that a table without rows is still readable.
-        let mut table = Self { path, cells, of: PhantomData };
-        let heading = R::COLUMNS.iter().map(|column| column.info.name);
+        let is_there =
+            |column: &&Column<R>| column.info.record.is_none_or(|key| keys.contains(&key));
+        let columns = R::COLUMNS.iter().filter(is_there).collect();
+        let mut table = Self { path, cells, columns };
+        let heading = table.columns.iter().map(|column| column.info.name);
         table.cells.write_record(heading).map_err(|error| table.error(error))?;
         Ok(table)
     }
@@ -40,7 +51,7 @@ impl<R: TableRow> TableWriter<R> {
     /// # Errors
     /// If it cannot be written.
     pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
-        self.cells.serialize(InCells(row)).map_err(|error| self.error(error))
+        self.cells.serialize(InCells(row, &self.columns)).map_err(|error| self.error(error))
     }
 
     /// Flushes the buffered rows.
@@ -53,34 +64,6 @@ impl<R: TableRow> TableWriter<R> {
 
     fn error(&self, error: csv::Error) -> RecordError {
         RecordError::at(&self.path)(error.into())
-    }
-}
-
-/// A table that is written from the books at the end of the run.
-pub(super) struct TableAtEnd<R, F> {
-    table: TableWriter<R>,
-    fill: F,
-}
-
-impl<R, F> TableAtEnd<R, F>
-where
-    R: TableRow,
-    F: Fn(&RunBooks, &mut TableWriter<R>) -> Result<(), RecordError> + Send + 'static,
-{
-    /// Creates the table. At the end of the run, `fill` writes its rows.
-    pub(super) fn create(folder: &Path, fill: F) -> Result<Box<dyn Watcher>, RecordError> {
-        Ok(Box::new(Self { table: TableWriter::create(folder)?, fill }))
-    }
-}
-
-impl<R, F> Watcher for TableAtEnd<R, F>
-where
-    R: TableRow,
-    F: Fn(&RunBooks, &mut TableWriter<R>) -> Result<(), RecordError> + Send,
-{
-    fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {
-        (self.fill)(end.books, &mut self.table)?;
-        self.table.finish()
     }
 }
 

@@ -1,4 +1,5 @@
-//! `waste.csv`: the useful and wasted slot time of each job, and the cost of its stragglers.
+//! The useful and wasted slot time of each job, and the cost of its stragglers, for `jobs.csv` and
+//! `summary.json`.
 //!
 //! *Slot time* is the number of slots that an attempt holds times how long it holds them, as seen
 //! by its tracker. Setup tasks, cleanup tasks and the removal of outputs count too. Slot time is
@@ -25,28 +26,24 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::{Index, IndexMut};
-use std::path::Path;
-use std::sync::Arc;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::RunBooks;
 use super::summary::rounded;
-use super::table::TableWriter;
-use super::{RecordError, RunBooks, RunEnd};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
-use mumakil_results::tables::{SlotMillis, WasteRow};
+use mumakil_results::tables::{JobRow, SlotMillis};
 use mumakil_results::worded;
 
-/// Adds up slot time by the fates of attempts, and writes `waste.csv` if there is a folder.
-#[derive(Debug)]
+/// Adds up slot time by the fates of attempts.
+#[derive(Debug, Default)]
 pub(super) struct Waste {
-    table: Option<TableWriter<WasteRow>>,
     jobs: Vec<Option<Box<WasteAccount>>>,
     open: BTreeMap<AttemptId, WasteAttempt>,
     /// How often each tracker has died or was declared lost.
@@ -81,7 +78,6 @@ pub struct PerFate<T>([T; 7]);
 /// The slot time of a job, by fate.
 #[derive(Debug, Default)]
 struct WasteAccount {
-    name: Arc<str>,
     /// The slot time of each fate, in slots times microseconds.
     // Hundreds of attempts may each last a century: the sum needs 128 bits.
     sums: PerFate<u128>,
@@ -187,11 +183,6 @@ impl PerFate<u128> {
 }
 
 impl Waste {
-    pub(super) fn create(folder: Option<&Path>) -> Result<Self, RecordError> {
-        let table = folder.map(TableWriter::create).transpose()?;
-        Ok(Self { table, jobs: Vec::new(), open: BTreeMap::new(), losses: Vec::new() })
-    }
-
     /// Takes an event that `books` already include.
     pub(super) fn see(&mut self, event: &Event, books: &RunBooks) {
         match event.fact {
@@ -225,7 +216,6 @@ impl Waste {
             JobFact::Submitted(ref spec) => {
                 let tasks = |count| vec![WasteTask::default(); count as usize];
                 *grown(&mut self.jobs, job.index()) = Some(Box::new(WasteAccount {
-                    name: spec.name.clone(),
                     tasks: PerSlot { map: tasks(spec.maps), reduce: tasks(spec.reduces) },
                     ..WasteAccount::default()
                 }));
@@ -478,11 +468,11 @@ impl Waste {
             {
                 task.winner = Some((attempt.number, held));
             }
-            self.add(attempt, held, fate);
+            self.enter(attempt, held, fate);
         }
     }
 
-    fn add(&mut self, attempt: AttemptId, held: u64, fate: AttemptFate) {
+    fn enter(&mut self, attempt: AttemptId, held: u64, fate: AttemptFate) {
         let Some(account) = self.account(attempt.job()) else { return };
         account.harmed += u32::from(matches!(fate, AttemptFate::Failed | AttemptFate::Lost));
         // If the job ended before this attempt, `end_job` has already moved the job's earlier sums.
@@ -494,23 +484,23 @@ impl Waste {
         account.sums[fate] += u128::from(held);
     }
 
-    /// Completes all accounts at the end of the run, writes the table, and returns the sums.
-    pub(super) fn finish(&mut self, end: &RunEnd<'_>) -> Result<WasteSummary, RecordError> {
+    /// Completes all accounts at the end of the run, and returns the sums.
+    pub(super) fn finish(&mut self, ended: SimTime) -> WasteSummary {
         for (attempt, mut open) in mem::take(&mut self.open) {
             // If the run stops early, count slots up to its last instant, as utilisation does.
             for hold in open.holds.drain(..) {
-                open.held = open.held.saturating_add(hold.until(end.run.ended));
+                open.held = open.held.saturating_add(hold.until(ended));
             }
-            self.add(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
+            self.enter(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
         }
-        if let Some(table) = &mut self.table {
-            for (job, account) in (0..).zip(&self.jobs) {
-                // Jobs that were never submitted have no row, so ids may have gaps.
-                account.as_ref().map_or(Ok(()), |account| table.row(&account.row(job)))?;
-            }
-            table.finish()?;
+        WasteSummary::of(self.jobs.iter().flatten())
+    }
+
+    /// Adds the account of a job to its row.
+    pub(super) fn add(&self, job: JobId, row: &mut JobRow) {
+        if let Some(Some(account)) = self.jobs.get(job.index()) {
+            account.add(row);
         }
-        Ok(WasteSummary::of(self.jobs.iter().flatten()))
     }
 }
 
@@ -559,31 +549,25 @@ impl WasteAccount {
         Stragglers { of, ratio: sojourn.as_secs_f64() / without.as_secs_f64() }
     }
 
-    fn row(&self, job: u32) -> WasteRow {
+    fn add(&self, row: &mut JobRow) {
         // Each sum is truncated to milliseconds: the columns of a row may differ from their total
         // by a few milliseconds.
-        let [held, wasted] =
-            [&AttemptFate::ALL[..], &AttemptFate::IN_VAIN].map(|fates| self.sums.sum(fates));
-        let of = |fate| SlotMillis(millis(self.sums[fate]));
+        let sum = |fates: &[AttemptFate]| Some(SlotMillis(millis(self.sums.sum(fates))));
         let straggling = |kind| self.stragglers.map(|all| all.of[kind].as_millis());
-        WasteRow {
-            job,
-            name: (&*self.name).into(),
-            held_ms: SlotMillis(millis(held)),
-            useful_ms: of(AttemptFate::Useful),
-            wasted_ms: SlotMillis(millis(wasted)),
-            failed_ms: of(AttemptFate::Failed),
-            speculative_ms: of(AttemptFate::Speculative),
-            lost_ms: of(AttemptFate::Lost),
-            preempted_ms: of(AttemptFate::Preempted),
-            killed_ms: of(AttemptFate::Killed),
-            unfinished_ms: of(AttemptFate::Unfinished),
-            second_attempts: self.second_attempts,
-            second_attempts_won: self.won,
-            map_straggling_ms: straggling(SlotKind::Map),
-            reduce_straggling_ms: straggling(SlotKind::Reduce),
-            straggling: self.stragglers.map(|all| rounded(all.ratio)),
-        }
+        row.held_ms = sum(&AttemptFate::ALL);
+        row.useful_ms = sum(&[AttemptFate::Useful]);
+        row.wasted_ms = sum(&AttemptFate::IN_VAIN);
+        row.failed_ms = sum(&[AttemptFate::Failed]);
+        row.speculative_ms = sum(&[AttemptFate::Speculative]);
+        row.lost_ms = sum(&[AttemptFate::Lost]);
+        row.preempted_ms = sum(&[AttemptFate::Preempted]);
+        row.killed_ms = sum(&[AttemptFate::Killed]);
+        row.unfinished_ms = sum(&[AttemptFate::Unfinished]);
+        row.second_attempts = Some(self.second_attempts);
+        row.second_attempts_won = Some(self.won);
+        row.map_straggling_ms = straggling(SlotKind::Map);
+        row.reduce_straggling_ms = straggling(SlotKind::Reduce);
+        row.straggling = self.stragglers.map(|all| rounded(all.ratio));
     }
 }
 
@@ -654,20 +638,17 @@ fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::RunFacts;
     use crate::record::tests::stream::{Stream, again, map, reduce};
     use mumakil_core::mapred::{AttemptState, JobSpec, Order};
 
     /// Returns the accounts of a stream and their sums.
     fn waste(stream: &Stream) -> (Waste, WasteSummary) {
-        let (mut waste, mut books) = (Waste::create(None).unwrap(), RunBooks::new(SimTime::ZERO));
+        let (mut waste, mut books) = (Waste::default(), RunBooks::new(SimTime::ZERO));
         for event in &stream.events {
             books.enter(event);
             waste.see(event, &books);
         }
-        let run = RunFacts { ended: stream.now, ..RunFacts::default() };
-        let end = RunEnd { books: &books, run: &run, clock_lag: None, waste: None };
-        let summary = waste.finish(&end).unwrap();
+        let summary = waste.finish(stream.now);
         (waste, summary)
     }
 

@@ -3,7 +3,7 @@
 
 use super::Checked;
 use crate::complaint::{misplaced, unusable};
-use crate::spec::{RecordSpec, Scenario};
+use crate::spec::Scenario;
 use mumakil_results::expect::{Expr, ExprNeeds, Space};
 use mumakil_yaml::{Path, YamlProblem};
 
@@ -34,8 +34,7 @@ pub(super) fn check(scenario: &Scenario, found: &mut Checked) {
 
 /// Returns the key of an output that the expression reads but that is off, if there is one.
 fn unrecorded(needs: &ExprNeeds, scenario: &Scenario) -> Option<&'static str> {
-    // With speculation, waste is recorded even if `record.waste` is off.
-    let mut record = RecordSpec { waste: scenario.records_waste(), ..scenario.record.clone() };
-    let mut outputs = record.read_by(needs).into_iter();
+    let mut recorded = scenario.outputs();
+    let mut outputs = recorded.read_by(needs).into_iter();
     outputs.find(|(_, is_on, is_read)| *is_read && !**is_on).map(|(key, ..)| key)
 }

@@ -189,7 +189,7 @@ pub struct JobEntry {
     #[serde(default)]
     pub priority: Priority,
     /// How long after its submission the job should have ended. It has an effect only for policies
-    /// that go by deadlines, and in `deadlines.csv`.
+    /// that go by deadlines, and in `jobs.csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<SimSpan>,
     /// Whether attempts can be suspended; `false` is for tasks that hold connections or locks

@@ -5,10 +5,10 @@ use super::*;
 /// A run of three jobs: two small jobs, and a large job that did not end.
 fn one_run() -> Run {
     Run::default()
-        .table::<JobRow>("job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome
-             0,a,small,x,ann,2,0,0,1000,5000,6000,6000,1000,2,0,0,0,0,0,succeeded
-             1,b,small,y,bob,4,1,1000,4000,8000,11000,10000,3000,1,2,1,1,0,2,succeeded
-             2,c,large,y,bob,30,5,2000,9000,,,,7000,4,0,0,0,3,0,unfinished",
+        .table::<JobRow>("job,name,class,pool,user,maps,reduces,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,node_local,rack_local,off_rack,failed,killed,suspended,outcome,alone_ms,chain_jobs,chain_sojourn_ms,chain_outcome
+             0,a,small,x,ann,2,0,0,1000,5000,6000,6000,1000,2,0,0,0,0,0,succeeded,3000,2,11000,succeeded
+             1,b,small,y,bob,4,1,1000,4000,8000,11000,10000,3000,1,2,1,1,0,2,succeeded,4000,,,
+             2,c,large,y,bob,30,5,2000,9000,,,,7000,4,0,0,0,3,0,unfinished,1000,1,,unfinished",
         )
         .table::<AttemptRow>("job,kind,task,attempt,node,rack,locality,start_ms,finish_ms,commit_ms,suspended_ms,outcome,reason
              0,setup,0,0,n1,r1,,100,200,,0,succeeded,
@@ -26,8 +26,6 @@ fn one_run() -> Run {
              8000,map,1,y,0,0,0,0
              8000,reduce,1,y,1,1,0,0",
         )
-        .table::<ChainRow>("job,name,jobs,submit_ms,finish_ms,sojourn_ms\n0,a,2,0,11000,11000\n2,c,1,2000,,")
-        .table::<AloneRow>("job,name,alone_ms\n9,a,3000\n8,b,4000\n7,c,1000")
         .number("virtual_s", 10.0)
         .number("map_slots", 4.0)
         .number("makespan_s", 12.0)
@@ -56,23 +54,14 @@ fn measures(text: &str, expected: impl Into<Option<f64>>) {
 #[test]
 fn jobs_that_did_not_succeed_have_no_times_unless_a_filter_chooses_them() {
     const JOBS: &str =
-        "job,name,maps,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,outcome
-             0,a,2,0,1000,5000,8000,8000,1000,succeeded
-             1,b,2,0,1000,1000,2000,2000,1000,killed
-             2,c,2,0,1000,1000,1500,1500,1000,failed";
+        "job,name,maps,submit_ms,first_launch_ms,maps_done_ms,finish_ms,sojourn_ms,wait_ms,outcome,alone_ms,chain_jobs,chain_sojourn_ms,chain_outcome
+             0,a,2,0,1000,5000,8000,8000,1000,succeeded,4000,1,8000,succeeded
+             1,b,2,0,1000,1000,2000,2000,1000,killed,4000,2,2000,killed
+             2,c,2,0,1000,1000,1500,1500,1000,failed,4000,,,";
     const ATTEMPTS: &str = "job,kind,task,attempt,start_ms,finish_ms,outcome
              0,reduce,0,0,5000,8000,succeeded
              1,reduce,0,0,1000,2000,killed";
-    let run = || {
-        Run::default()
-            .table::<JobRow>(JOBS)
-            .table::<AttemptRow>(ATTEMPTS)
-            .table::<ChainRow>(
-                "job,name,jobs,submit_ms,finish_ms,sojourn_ms,outcome
-                 0,a,1,0,8000,8000,succeeded\n1,b,2,0,2000,2000,killed",
-            )
-            .table::<AloneRow>("job,name,alone_ms\n0,a,4000\n1,b,4000\n2,c,4000")
-    };
+    let run = || Run::default().table::<JobRow>(JOBS).table::<AttemptRow>(ATTEMPTS);
     for (text, expected) in [
         ("mean(sojourn)", 8.0),
         ("min(slowdown)", 2.0),

@@ -36,6 +36,7 @@ fn trace(stream: Stream, millis: u64) -> String {
         watchers: vec![watcher],
         counts_losses: false,
         demands: Vec::new(),
+        chains: Vec::new(),
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));

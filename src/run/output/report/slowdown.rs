@@ -1,24 +1,17 @@
-//! The slowdowns of jobs by their size, from `alone.csv`: how many times longer a job took than
+//! The slowdowns of jobs by their size: how many times longer a job took than
 //! alone on the empty cluster.
-
-use rustc_hash::FxHashMap;
 
 use super::locality::SIZES;
 use super::{ReportBlocks, ReportSource, charted};
 use mumakil_base::units::tell::counted;
 use mumakil_draw::chart::{AxisUnit, BoxSeries, Boxes, Caption, ChartAxis};
-use mumakil_results::tables::{AloneRow, Results};
 
-pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
-    let mut alone: FxHashMap<u32, f64> = FxHashMap::default();
-    (run.results as &dyn Results).rows_if_any(|row: AloneRow| {
-        alone.extend(row.alone_ms.map(|millis| (row.job, millis as f64 / 1e3)));
-        Ok(())
-    })?;
+pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
     let mut sizes: [Vec<f64>; SIZES.len()] = Default::default();
     for job in jobs.counted() {
-        if let (Some(took), Some(alone)) = (job.measured_s(), alone.get(&job.job)) {
-            sizes[SIZES.partition_point(|(most, _)| *most < job.maps)].push(took / alone);
+        if let (Some(took), Some(alone)) = (job.measured_s(), job.alone_ms) {
+            let slowdown = took / (alone as f64 / 1e3);
+            sizes[SIZES.partition_point(|(most, _)| *most < job.maps)].push(slowdown);
         }
     }
     let sizes = SIZES.iter().zip(sizes).filter(|(_, sample)| !sample.is_empty());

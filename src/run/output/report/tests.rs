@@ -182,7 +182,9 @@ fn jobs_are_shown_by_their_arrival_and_pools_by_what_they_lack() {
         assert!(html.contains(text), "{text}\n{html}");
     }
     assert!(!html.contains("Slowdown by size of job"));
-    fs::write(run.folder.path().join("alone.csv"), "job,name,alone_ms\n0,<i>,3000\n").unwrap();
+    let with_time = |(line, cell)| format!("{line},{cell}\n");
+    let jobs: String = JOBS.lines().zip(["alone_ms", "3000", ""]).map(with_time).collect();
+    fs::write(run.folder.path().join("jobs.csv"), complete::<JobRow>(&jobs)).unwrap();
     assert!(run.page().html().contains("2–10 (1 job): one value, 3×"));
     // Jobs that come at one instant have no course.
     let jobs = JOBS.replace("large,1,0,500,", "large,1,0,0,");

@@ -4,7 +4,7 @@ use super::{ReportBlocks, ReportSource, count};
 use crate::record::{AttemptFate, WasteSummary};
 use mumakil_base::units::tell;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
-use mumakil_results::tables::{TableRow, WasteRow};
+use mumakil_results::tables::{JobRow, TableRow};
 
 pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
     let Some(waste) = &run.summary.waste else { return Ok(Vec::new()) };
@@ -31,7 +31,7 @@ fn table(waste: &WasteSummary) -> PageTable {
     };
     let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
     PageTable {
-        caption: format!("Useful and wasted slot time; {} has it by job", WasteRow::FILE),
+        caption: format!("Useful and wasted slot time; {} has it by job", JobRow::FILE),
         columns: vec![
             PageColumn::text("Slot time"),
             PageColumn::number("Slots × time", None),
