@@ -51,7 +51,7 @@ pub(crate) mod tests;
 mod timeline;
 mod waste;
 
-pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotShift};
+pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotHold, SlotShift};
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
 pub use hdr::write_log;
 pub use heartbeats::AlikeHeartbeats;

@@ -178,10 +178,7 @@ impl Perfetto {
         lane.1 = false;
         let thread = lane.0;
         let Some(job) = books.job(id.job()).map(|job| &job.spec) else { return Ok(()) };
-        // The current event may have closed the attempt.
-        let closed = || books.closed().iter().find(|(closed, _)| *closed == id);
-        let known = books.attempt(id).or_else(|| closed().map(|(_, attempt)| attempt));
-        let known = known.filter(|_| role == Role::Work);
+        let known = books.attempt_or_closed(id).filter(|_| role == Role::Work);
         // The JobTracker's verdict overrules the outcome that the tracker saw.
         let outcome = known.and_then(|known| known.verdict).map(|(_, verdict)| verdict).or(outcome);
         let TaskId { kind, index, .. } = id.task;

@@ -1,12 +1,12 @@
-//! The state of a run that all watchers share: the jobs, the open attempts, and the changes that
-//! the current event makes to trackers' slots and to the JobTracker's counts.
+//! The state of a run that all watchers share: the jobs, the open attempts with the slots that they
+//! hold, and the changes that the current event makes to trackers' slots and to the JobTracker's
+//! counts.
 //!
 //! A job stays in the books until the end of the run. An attempt is *open* from its first event
 //! until three things hold: its tracker has ended it, it holds no slot, and the JobTracker has
 //! given its verdict or has ended the job. Then it is *closed*: watchers see it once more, and the
 //! books drop it. An attempt that never reached its tracker stays open until the end of the run.
 
-use std::mem;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -30,6 +30,7 @@ pub struct RunBooks {
     open_of_job: Vec<u32>,
     closed: Vec<(AttemptId, BookedAttempt)>,
     shift: Option<SlotShift>,
+    released: Option<(AttemptId, SlotHold)>,
     tallies: Vec<(JobId, SlotKind, SlotCounts)>,
     /// The successful attempt that the current event makes void, and its tracker. It is a map whose
     /// output is lost, or an attempt of a job that begins anew.
@@ -89,10 +90,25 @@ pub struct BookedAttempt {
     pub killed_for: Option<Reason>,
     /// When each of its suspensions began and ended; the end is `None` while the suspension lasts.
     pub stops: Vec<(SimTime, Option<SimTime>)>,
+    /// The slots that it holds now, for its work and for removals of its output.
+    pub holds: Vec<SlotHold>,
     /// How many slots its work takes; 0 before it starts.
     width: u32,
-    /// The slots that it holds now for its work and for the removal of its output.
-    holds: [u32; 2],
+    /// The slot time that it no longer holds, in slots times microseconds.
+    held: u64,
+}
+
+/// Slots that an attempt has held since an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotHold {
+    /// The tracker.
+    pub tracker: TrackerId,
+    /// The work that the attempt does in the slots.
+    pub role: Role,
+    /// How many slots.
+    pub slots: u32,
+    /// Since when.
+    pub since: SimTime,
 }
 
 /// The JobTracker's decision to launch an attempt.
@@ -170,6 +186,12 @@ impl RunBooks {
         self.open.get(&attempt)
     }
 
+    /// Returns an attempt that is open, or that the current event closed.
+    pub fn attempt_or_closed(&self, attempt: AttemptId) -> Option<&BookedAttempt> {
+        let closed = || self.closed.iter().find(|(closed, _)| *closed == attempt);
+        self.open.get(&attempt).or_else(|| closed().map(|(_, attempt)| attempt))
+    }
+
     /// Returns the open attempts in the order of their ids.
     pub fn open(&self) -> impl Iterator<Item = (AttemptId, &BookedAttempt)> {
         let mut open: Vec<_> = self.open.iter().map(|(&id, attempt)| (id, attempt)).collect();
@@ -186,6 +208,11 @@ impl RunBooks {
     /// Returns the change of a tracker's slots by the current event, if there is one.
     pub const fn shift(&self) -> Option<SlotShift> {
         self.shift
+    }
+
+    /// Returns the slots that an attempt held until the current event.
+    pub const fn released(&self) -> Option<(AttemptId, SlotHold)> {
+        self.released
     }
 
     /// Returns the JobTracker's counts that the current event changed. Jobs that have ended have no
@@ -220,7 +247,7 @@ impl RunBooks {
         // Watchers have seen the changes of the previous event.
         self.closed.clear();
         self.tallies.clear();
-        (self.shift, self.lost) = (None, None);
+        (self.shift, self.released, self.lost) = (None, None, None);
         match event.fact {
             Fact::Job(job, ref fact) => self.enter_job(event.at, job, fact),
             Fact::Ledger(attempt, tracker, fact) => {
@@ -317,18 +344,19 @@ impl RunBooks {
                     let known = self.attempt_mut(attempt, tracker);
                     (known.started, known.width) = (Some(at), slots);
                 }
-                self.attempt_mut(attempt, tracker).holds[role as usize] = slots;
+                let hold = SlotHold { tracker, role, slots, since: at };
+                self.attempt_mut(attempt, tracker).holds.push(hold);
                 self.note_shift(attempt, tracker, slots as i32, 0);
             }
             AttemptFact::Suspended => self.suspend(at, attempt, tracker),
             AttemptFact::Resumed => {
                 let known = self.attempt_mut(attempt, tracker);
                 let stopped = known.end_stop(at);
-                let width = known.width;
                 // A resumed attempt takes as many slots as at its start; the event does not repeat
                 // their number.
-                known.holds[Role::Work as usize] = width;
-                self.note_shift(attempt, tracker, width as i32, -i32::from(stopped));
+                let slots = known.width;
+                known.holds.push(SlotHold { tracker, role: Role::Work, slots, since: at });
+                self.note_shift(attempt, tracker, slots as i32, -i32::from(stopped));
             }
             AttemptFact::Ended { role, outcome, phases } => {
                 // Release the slots first: an attempt that holds a slot cannot be closed below.
@@ -446,10 +474,11 @@ impl RunBooks {
 
     fn suspend(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId) {
         let known = self.attempt_mut(attempt, tracker);
-        let held = mem::take(&mut known.holds[Role::Work as usize]);
         // The slot is free, but a suspended attempt keeps its memory on the node.
         known.stops.push((at, None));
-        self.note_shift(attempt, tracker, -(held as i32), 1);
+        let hold = known.release(at, tracker, Role::Work);
+        self.released = hold.map(|hold| (attempt, hold));
+        self.note_shift(attempt, tracker, -(hold.map_or(0, |hold| hold.slots) as i32), 1);
         if let Some(job) = self.job_mut(attempt.job()) {
             job.suspended += 1;
         }
@@ -458,12 +487,14 @@ impl RunBooks {
     /// Releases the slots of an attempt that has ended, if it held any, and ends its suspension.
     fn release_slots(&mut self, at: SimTime, attempt: AttemptId, tracker: TrackerId, role: Role) {
         let Some(known) = self.open.get_mut(&attempt) else { return };
-        let held = mem::take(&mut known.holds[role as usize]);
+        let hold = known.release(at, tracker, role);
         let stopped = role == Role::Work && known.end_stop(at);
+        self.released = hold.map(|hold| (attempt, hold));
         // Leave out an empty change, as when the attempt never started: each watcher would have to
         // look at it.
-        if 0 < held || stopped {
-            self.note_shift(attempt, tracker, -(held as i32), -i32::from(stopped));
+        if hold.is_some() || stopped {
+            let slots = hold.map_or(0, |hold| hold.slots);
+            self.note_shift(attempt, tracker, -(slots as i32), -i32::from(stopped));
         }
     }
 
@@ -548,6 +579,21 @@ impl BookedAttempt {
         }
     }
 
+    /// Releases slots that it holds, if it holds them.
+    fn release(&mut self, at: SimTime, tracker: TrackerId, role: Role) -> Option<SlotHold> {
+        // After a loss, another tracker may remove the output while the first tracker still does.
+        let is_it = |hold: &SlotHold| hold.tracker == tracker && hold.role == role;
+        let hold = self.holds.swap_remove(self.holds.iter().position(is_it)?);
+        self.held = self.held.saturating_add(hold.until(at));
+        Some(hold)
+    }
+
+    /// Returns the slot time that it has held until an instant, in slots times microseconds.
+    pub fn held(&self, at: SimTime) -> u64 {
+        let now = self.holds.iter().map(|hold| hold.until(at));
+        now.fold(self.held, u64::saturating_add)
+    }
+
     /// Returns the length of its last suspension that has ended; zero if there is none.
     pub fn suspension(&self) -> SimSpan {
         let last = self.stops.iter().rev().find_map(|(from, to)| Some((*from, (*to)?)));
@@ -592,6 +638,12 @@ impl BookedAttempt {
     fn is_over(&self) -> bool {
         // If only the removal of its output is known, the attempt is over when the removal releases
         // its slot.
-        (self.ending.is_some() || !self.has_work()) && self.holds == [0; 2]
+        (self.ending.is_some() || !self.has_work()) && self.holds.is_empty()
+    }
+}
+
+impl SlotHold {
+    fn until(&self, at: SimTime) -> u64 {
+        at.saturating_since(self.since).as_micros().saturating_mul(self.slots.into())
     }
 }

@@ -357,7 +357,7 @@ impl Writer {
         clock_lag: Option<&Histogram<u64>>,
     ) -> Result<Recording, RecordError> {
         // Waste finishes first, since `jobs.csv` and watchers read it.
-        let waste = self.waste.as_mut().map(|waste| waste.finish(run.ended));
+        let waste = self.waste.as_mut().map(|waste| waste.finish(&self.books, run.ended));
         let losses = waste.as_ref();
         let waste = losses.filter(|_| self.tells_waste);
         let end = RunEnd { books: &self.books, run, clock_lag, waste };

@@ -12,13 +12,12 @@
 //! which the JobTracker learned of the loss. Each task that had succeeded when its job was begun
 //! anew also has a second row, `lost`.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::table::TableWriter;
-use super::{BookedAttempt, NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
+use super::{BookedAttempt, NodeLabel, RecordError, RunBooks, RunEnd, SlotHold, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, Outcome, Reason, Role, TaskKind, TrackerId,
@@ -37,21 +36,13 @@ pub(super) struct TasksTable {
     labels: Arc<[NodeLabel]>,
     reason: String,
     suspensions: String,
-    /// The removals of outputs that are under way: attempt, tracker, and start.
-    cleanups: BTreeMap<(AttemptId, TrackerId), SimTime>,
 }
 
 impl TasksTable {
     /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = TableWriter::create(folder)?;
-        Ok(Self {
-            table,
-            labels,
-            reason: String::new(),
-            suspensions: String::new(),
-            cleanups: BTreeMap::new(),
-        })
+        Ok(Self { table, labels, reason: String::new(), suspensions: String::new() })
     }
 
     fn row(
@@ -158,14 +149,14 @@ impl TasksTable {
     /// Writes the row of the removal of an attempt's output.
     fn cleanup(
         &mut self,
-        (id, tracker): (AttemptId, TrackerId),
-        start: SimTime,
+        id: AttemptId,
+        SlotHold { tracker, since, .. }: SlotHold,
         end: Option<(SimTime, Outcome)>,
     ) -> Result<(), RecordError> {
         let row = AttemptRow {
             kind: AttemptKind::removal(id.slot()),
             slots: 1,
-            start_ms: Some(start.as_millis()),
+            start_ms: Some(since.as_millis()),
             finish_ms: end.map(|(at, _)| at.as_millis()),
             outcome: end.map_or(AttemptEnd::Unfinished, |(_, outcome)| outcome.into()),
             speculative: Some(false),
@@ -179,27 +170,11 @@ impl TasksTable {
 
 impl Watcher for TasksTable {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
-        match event.fact {
-            Fact::Attempt(
-                attempt,
-                tracker,
-                AttemptFact::Started { role: Role::TaskCleanup, .. },
-            ) => {
-                // The key includes the tracker: after a loss, another tracker may clean up while
-                // the first tracker still does.
-                self.cleanups.insert((attempt, tracker), event.at);
-            }
-            Fact::Attempt(
-                attempt,
-                tracker,
-                AttemptFact::Ended { role: Role::TaskCleanup, outcome, .. },
-            ) => {
-                let key = (attempt, tracker);
-                if let Some(start) = self.cleanups.remove(&key) {
-                    self.cleanup(key, start, Some((event.at, outcome)))?;
-                }
-            }
-            _ => {}
+        if let Some((id, hold)) = books.released()
+            && hold.role == Role::TaskCleanup
+            && let Fact::Attempt(_, _, AttemptFact::Ended { outcome, .. }) = event.fact
+        {
+            self.cleanup(id, hold, Some((event.at, outcome)))?;
         }
         // The row of the success is already written, so the loss gets a second row.
         if let Some((attempt, tracker)) = books.lost() {
@@ -216,9 +191,13 @@ impl Watcher for TasksTable {
         for (id, attempt) in end.books.open() {
             self.row(id, attempt, end.books)?;
         }
-        // Write the removals that are under way when the run stops, in the order of attempts.
-        for (key, start) in std::mem::take(&mut self.cleanups) {
-            self.cleanup(key, start, None)?;
+        for (id, attempt) in end.books.open() {
+            let mut holds = attempt.holds.clone();
+            // In the order of trackers: the order of holds depends on which others have ended.
+            holds.sort_unstable_by_key(|hold| hold.tracker);
+            for hold in holds.into_iter().filter(|hold| hold.role == Role::TaskCleanup) {
+                self.cleanup(id, hold, None)?;
+            }
         }
         self.table.finish()
     }

@@ -30,8 +30,8 @@ use std::ops::{Index, IndexMut};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::RunBooks;
 use super::summary::rounded;
+use super::{BookedAttempt, RunBooks};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -45,7 +45,7 @@ use mumakil_results::worded;
 #[derive(Debug, Default)]
 pub(super) struct Waste {
     jobs: Vec<Option<Box<WasteAccount>>>,
-    open: BTreeMap<AttemptId, WasteAttempt>,
+    open: BTreeMap<AttemptId, OpenFate>,
     /// How often each tracker has died or was declared lost.
     losses: Vec<u32>,
 }
@@ -112,30 +112,16 @@ struct WasteTask {
     winner: Option<(u32, u64)>,
 }
 
-/// An attempt whose slot time is not yet added to its job's account.
+/// The fate of an attempt that is still in the books, as far as it is known.
 #[derive(Debug, Default)]
-struct WasteAttempt {
-    tracker: TrackerId,
+struct OpenFate {
     /// How often its tracker had been lost before the attempt was assigned.
     losses: u32,
-    is_second: bool,
     is_beaten: bool,
     is_saved: bool,
     /// Whether it was given up with its tracker, so that nobody uses what it saves.
     is_given_up: bool,
-    slots: u32,
-    holds: Vec<WasteHold>,
-    held: u64,
-    ended: Option<SimTime>,
     fate: Option<AttemptFate>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct WasteHold {
-    tracker: TrackerId,
-    role: Role,
-    slots: u32,
-    since: SimTime,
 }
 
 /// Useful and wasted slot time in `summary.json`, in seconds times slots.
@@ -187,27 +173,33 @@ impl Waste {
     pub(super) fn see(&mut self, event: &Event, books: &RunBooks) {
         match event.fact {
             Fact::Job(job, ref fact) => self.see_job(event.at, job, fact, books),
-            Fact::Ledger(attempt, tracker, fact) => self.see_ledger(attempt, tracker, fact),
-            Fact::Attempt(attempt, tracker, fact) => {
-                self.see_attempt(event.at, attempt, tracker, fact);
+            Fact::Ledger(attempt, tracker, fact) => {
+                self.see_ledger(attempt, tracker, fact, books);
+            }
+            Fact::Attempt(attempt, _, AttemptFact::Started { role: Role::Work, .. }) => {
+                // On a scaled clock this event may come before the assignment.
+                self.open.entry(attempt).or_default();
+                if let Some(task) = self.task(attempt.task) {
+                    // A task's time includes its lost attempts: the job had to wait for them too.
+                    task.first_start.get_or_insert(event.at);
+                }
+            }
+            Fact::Attempt(attempt, _, AttemptFact::Saved) => {
+                self.note(attempt, |open| open.is_saved = true);
             }
             // One loss may count twice, at the tracker's death and when the JobTracker notices it.
             // It only matters whether the count has grown since an assignment.
             Fact::Member(tracker, MemberFact::Lost) | Fact::Tracker(tracker, TrackerFact::Down) => {
                 *grown(&mut self.losses, tracker.index()) += 1;
             }
-            Fact::Member(
-                _,
-                MemberFact::Joined
-                | MemberFact::Blacklisted
-                | MemberFact::Forgiven
-                | MemberFact::Graylisted
-                | MemberFact::OffGraylist
-                | MemberFact::Noted(_),
-            )
-            | Fact::Tracker(_, TrackerFact::Up(_) | TrackerFact::Heartbeat { .. })
+            Fact::Attempt(..)
+            | Fact::Member(..)
+            | Fact::Tracker(..)
             | Fact::World(_)
             | Fact::Pool(..) => {}
+        }
+        for (id, attempt) in books.closed() {
+            self.close(*id, attempt);
         }
     }
 
@@ -236,14 +228,19 @@ impl Waste {
         }
     }
 
-    fn see_ledger(&mut self, attempt: AttemptId, tracker: TrackerId, fact: LedgerFact) {
+    fn see_ledger(
+        &mut self,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        fact: LedgerFact,
+        books: &RunBooks,
+    ) {
         match fact {
             LedgerFact::Assigned { role: Role::Work, speculative, .. } => {
                 // Note the losses so far: a loss of the tracker before this assignment does not
                 // concern the attempt.
                 let losses = self.losses_of(tracker);
-                let open = self.open.entry(attempt).or_default();
-                (open.tracker, open.losses, open.is_second) = (tracker, losses, speculative);
+                self.open.entry(attempt).or_default().losses = losses;
                 if let Some(account) = self.account(attempt.job()).filter(|_| speculative) {
                     account.second_attempts += 1;
                 }
@@ -251,18 +248,14 @@ impl Waste {
             LedgerFact::Learned { state, .. } => {
                 // Other states, such as running or unclean, leave the fate open.
                 if let Some(verdict) = state.outcome() {
-                    self.judge(attempt, verdict);
+                    self.judge(attempt, verdict, books);
                 }
             }
             LedgerFact::Ordered { reason: Reason::LostRace(_), .. } => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    open.is_beaten = true;
-                }
+                self.note(attempt, |open| open.is_beaten = true);
             }
             LedgerFact::Ordered { reason: Reason::TrackerLost, .. } => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    open.is_given_up = true;
-                }
+                self.note(attempt, |open| open.is_given_up = true);
             }
             LedgerFact::Assigned { role: Role::TaskCleanup, .. }
             | LedgerFact::Ordered { .. }
@@ -270,55 +263,9 @@ impl Waste {
         }
     }
 
-    fn see_attempt(
-        &mut self,
-        at: SimTime,
-        attempt: AttemptId,
-        tracker: TrackerId,
-        fact: AttemptFact,
-    ) {
-        match fact {
-            AttemptFact::Started { role, slots } => {
-                // On a scaled clock this event may come before the assignment.
-                let open = self.open.entry(attempt).or_default();
-                open.holds.push(WasteHold { tracker, role, slots, since: at });
-                if role == Role::Work {
-                    open.slots = slots;
-                    if let Some(task) = self.task(attempt.task) {
-                        // A task's time includes its lost attempts: the job had to wait for them
-                        // too.
-                        task.first_start.get_or_insert(at);
-                    }
-                }
-            }
-            AttemptFact::Saved => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    open.is_saved = true;
-                }
-            }
-            AttemptFact::Suspended => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    open.release_slots(at, tracker, Role::Work);
-                }
-            }
-            AttemptFact::Resumed => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    let (role, slots) = (Role::Work, open.slots);
-                    open.holds.push(WasteHold { tracker, role, slots, since: at });
-                }
-            }
-            AttemptFact::Ended { role, .. } => {
-                if let Some(open) = self.open.get_mut(&attempt) {
-                    open.release_slots(at, tracker, role);
-                    if role == Role::Work {
-                        open.ended = Some(at);
-                    }
-                    self.close_if_over(attempt);
-                }
-            }
-            AttemptFact::Opened { .. }
-            | AttemptFact::CommitPending
-            | AttemptFact::FetchFailed { .. } => {}
+    fn note(&mut self, attempt: AttemptId, note: impl FnOnce(&mut OpenFate)) {
+        if let Some(open) = self.open.get_mut(&attempt) {
+            note(open);
         }
     }
 
@@ -337,40 +284,44 @@ impl Waste {
     }
 
     /// Takes the JobTracker's verdict on an attempt.
-    fn judge(&mut self, attempt: AttemptId, verdict: Outcome) {
+    fn judge(&mut self, id: AttemptId, verdict: Outcome, books: &RunBooks) {
         // A second verdict on an attempt makes its success void, as when a map's tracker was lost.
-        let Some(open) = self.open.get(&attempt) else { return self.lose_output(attempt, verdict) };
-        if open.fate.is_some() {
-            return self.lose_output(attempt, verdict);
-        }
+        let open = self.open.get(&id).filter(|open| open.fate.is_none());
+        let Some((open, attempt)) = open.zip(books.attempt_or_closed(id)) else {
+            return self.lose_output(id, verdict);
+        };
+        let ended = attempt.ending.map(|ending| ending.at);
+        let has_kept_work = open.is_saved && !open.is_given_up && ended.is_some();
         let fate = match verdict {
             Outcome::Succeeded => AttemptFate::Useful,
             Outcome::Failed => AttemptFate::Failed,
-            Outcome::Killed if open.has_kept_work() => AttemptFate::Useful,
+            Outcome::Killed if has_kept_work => AttemptFate::Useful,
             // The job still runs, so a kill without another reason is a preemption by the policy.
-            Outcome::Killed => self.why_killed(open, AttemptFate::Preempted),
+            Outcome::Killed => self.why_killed(open, attempt, AttemptFate::Preempted),
         };
-        let (ended, is_second) = (open.ended, open.is_second);
-        if let Some(open) = self.open.get_mut(&attempt) {
-            open.fate = Some(fate);
-        }
+        self.note(id, |open| open.fate = Some(fate));
         if verdict == Outcome::Succeeded {
-            if let Some(task) = self.task(attempt.task) {
+            if let Some(task) = self.task(id.task) {
                 task.end = ended;
             }
-            if let Some(account) = self.account(attempt.job()).filter(|_| is_second) {
+            let is_second = attempt.grant.is_some_and(|grant| grant.speculative);
+            if let Some(account) = self.account(id.job()).filter(|_| is_second) {
                 account.won += 1;
             }
         }
-        self.close_if_over(attempt);
     }
 
-    fn why_killed(&self, open: &WasteAttempt, else_: AttemptFate) -> AttemptFate {
+    fn why_killed(
+        &self,
+        open: &OpenFate,
+        attempt: &BookedAttempt,
+        else_: AttemptFate,
+    ) -> AttemptFate {
         // Check this first: a loser's tracker may die before the kill arrives, but the attempt was
         // already beaten.
         if open.is_beaten {
             AttemptFate::Speculative
-        } else if open.losses < self.losses_of(open.tracker) {
+        } else if open.losses < self.losses_of(attempt.tracker) {
             AttemptFate::Lost
         } else {
             else_
@@ -413,11 +364,10 @@ impl Waste {
     /// Marks the open attempts of a job as lost.
     fn begin_anew(&mut self, id: JobId) {
         for attempt in self.open_of(id) {
-            if let Some(open) = self.open.get_mut(&attempt) {
+            self.note(attempt, |open| {
                 // The JobTracker forgot the job, so the work of these attempts is done again.
                 open.fate.get_or_insert(AttemptFate::Lost);
-            }
-            self.close_if_over(attempt);
+            });
         }
     }
 
@@ -425,13 +375,12 @@ impl Waste {
     /// failed job to `killed`.
     fn end_job(&mut self, id: JobId, outcome: Outcome, books: &RunBooks) {
         // The JobTracker gives no verdicts after the end of a job, so decide the fates now.
-        for attempt in self.open_of(id) {
-            let known = &self.open[&attempt];
-            let fate = known.fate.unwrap_or_else(|| self.why_killed(known, AttemptFate::Killed));
-            if let Some(known) = self.open.get_mut(&attempt) {
-                known.fate = Some(fate);
-            }
-            self.close_if_over(attempt);
+        for id in self.open_of(id) {
+            let Some(attempt) = books.attempt_or_closed(id) else { continue };
+            let fate = self.why_killed(&self.open[&id], attempt, AttemptFate::Killed);
+            self.note(id, |open| {
+                open.fate.get_or_insert(fate);
+            });
         }
         let sojourn = books.job(id).and_then(super::BookedJob::sojourn);
         let Some(account) = self.account(id) else { return };
@@ -449,27 +398,19 @@ impl Waste {
         account.tasks = PerSlot::default();
     }
 
-    /// Adds an attempt to its job's account if it has a fate, has ended and holds no slot.
-    fn close_if_over(&mut self, attempt: AttemptId) {
-        let is_over = |open: &WasteAttempt| {
-            open.fate.is_some() && open.ended.is_some() && open.holds.is_empty()
-        };
-        if !self.open.get(&attempt).is_some_and(is_over) {
-            return;
-        }
-        // The removal of the output may hold a slot after the verdict; its slot time has the same
-        // fate.
-        if let Some(WasteAttempt { held, fate: Some(fate), is_saved, .. }) =
-            self.open.remove(&attempt)
+    /// Adds an attempt that is closed to its job's account. The removal of its output may have held
+    /// a slot after the verdict; this slot time has the same fate.
+    fn close(&mut self, id: AttemptId, attempt: &BookedAttempt) {
+        let OpenFate { fate, is_saved, .. } = self.open.remove(&id).unwrap_or_default();
+        // All slots are released, so the instant does not matter.
+        let held = attempt.held(SimTime::ZERO);
+        if fate == Some(AttemptFate::Useful)
+            && !is_saved
+            && let Some(task) = self.task(id.task)
         {
-            if fate == AttemptFate::Useful
-                && !is_saved
-                && let Some(task) = self.task(attempt.task)
-            {
-                task.winner = Some((attempt.number, held));
-            }
-            self.enter(attempt, held, fate);
+            task.winner = Some((id.number, held));
         }
+        self.enter(id, held, fate.unwrap_or(AttemptFate::Unfinished));
     }
 
     fn enter(&mut self, attempt: AttemptId, held: u64, fate: AttemptFate) {
@@ -485,13 +426,11 @@ impl Waste {
     }
 
     /// Completes all accounts at the end of the run, and returns the sums.
-    pub(super) fn finish(&mut self, ended: SimTime) -> WasteSummary {
-        for (attempt, mut open) in mem::take(&mut self.open) {
+    pub(super) fn finish(&mut self, books: &RunBooks, ended: SimTime) -> WasteSummary {
+        for (id, attempt) in books.open() {
+            let fate = self.open.remove(&id).and_then(|open| open.fate);
             // If the run stops early, count slots up to its last instant, as utilisation does.
-            for hold in open.holds.drain(..) {
-                open.held = open.held.saturating_add(hold.until(ended));
-            }
-            self.enter(attempt, open.held, open.fate.unwrap_or(AttemptFate::Unfinished));
+            self.enter(id, attempt.held(ended), fate.unwrap_or(AttemptFate::Unfinished));
         }
         WasteSummary::of(self.jobs.iter().flatten())
     }
@@ -501,27 +440,6 @@ impl Waste {
         if let Some(Some(account)) = self.jobs.get(job.index()) {
             account.add(row);
         }
-    }
-}
-
-impl WasteAttempt {
-    /// Returns whether its work is saved, and the JobTracker knows of it.
-    fn has_kept_work(&self) -> bool {
-        self.is_saved && !self.is_given_up && self.ended.is_some()
-    }
-
-    fn release_slots(&mut self, at: SimTime, tracker: TrackerId, role: Role) {
-        let is_it = |hold: &WasteHold| hold.tracker == tracker && hold.role == role;
-        // An attempt that ends while it is suspended holds no slot.
-        if let Some(place) = self.holds.iter().position(is_it) {
-            self.held = self.held.saturating_add(self.holds.swap_remove(place).until(at));
-        }
-    }
-}
-
-impl WasteHold {
-    fn until(&self, at: SimTime) -> u64 {
-        at.saturating_since(self.since).as_micros().saturating_mul(self.slots.into())
     }
 }
 
@@ -648,7 +566,7 @@ mod tests {
             books.enter(event);
             waste.see(event, &books);
         }
-        let summary = waste.finish(stream.now);
+        let summary = waste.finish(&books, stream.now);
         (waste, summary)
     }
 
