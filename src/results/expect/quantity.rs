@@ -3,7 +3,6 @@
 //! Columns of tables declare themselves as quantities or keys ([`crate::tables`]). This file adds
 //! quantities computed from several columns, the numbers of the summary, and the histograms.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::tables::{
@@ -11,21 +10,22 @@ use crate::tables::{
 };
 use mumakil_base::expression::Unit;
 
-/// The shape of a quantity's value: one number for the run, one for each job, and so on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The shape of a quantity's value: one number for each job, one for the run, and so on. Lists of
+/// quantities are in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum QuantityShape {
-    /// One number for a run.
-    One,
     Jobs,
     /// One number for each chain of jobs.
     Chains,
+    Attempts,
     /// One number for each task that has succeeded.
     Tasks,
-    Attempts,
     /// One number for each node.
     Nodes,
     /// A step function of time.
     Series,
+    /// One number for a run.
+    One,
     /// A histogram.
     Samples,
 }
@@ -54,7 +54,7 @@ pub(super) struct NamedQuantity {
     pub(super) source: QuantitySource,
     /// The key of `record` that adds its columns to their table; `None` if they are always there.
     pub(super) record: Option<&'static str>,
-    pub(super) about: Cow<'static, str>,
+    pub(super) about: String,
 }
 
 impl PartialEq for NamedQuantity {
@@ -90,51 +90,11 @@ pub(super) enum QuantitySource {
     Histogram(&'static str),
 }
 
-const fn quantity(
-    name: &'static str,
-    shape: QuantityShape,
-    unit: Unit,
-    source: QuantitySource,
-    about: &'static str,
-) -> NamedQuantity {
-    NamedQuantity { name, shape, unit, source, record: None, about: Cow::Borrowed(about) }
-}
-
-/// Returns a quantity whose columns are there only with a key of `record`.
-const fn recorded(key: &'static str, mut quantity: NamedQuantity) -> NamedQuantity {
-    quantity.record = Some(key);
-    quantity
-}
-
-const fn number(name: &'static str, about: &'static str) -> NamedQuantity {
-    quantity(name, QuantityShape::One, Unit::PLAIN, QuantitySource::Summary(name), about)
-}
-
-const fn summary(
-    name: &'static str,
-    unit: Unit,
-    path: &'static str,
-    about: &'static str,
-) -> NamedQuantity {
-    quantity(name, QuantityShape::One, unit, QuantitySource::Summary(path), about)
-}
-
-const fn histogram(name: &'static str, about: &'static str) -> NamedQuantity {
-    quantity(name, QuantityShape::Samples, Unit::TIME, QuantitySource::Histogram(name), about)
-}
-
-const fn locality(name: &'static str, level: usize, about: &'static str) -> NamedQuantity {
-    quantity(name, QuantityShape::One, Unit::SHARE, QuantitySource::Locality(level), about)
-}
-
 /// Returns the milliseconds from one instant to another.
 fn between(from: Option<u64>, to: Option<u64>) -> CellValue<'static> {
-    match (from, to) {
-        // The result may be negative: instants that are truncated, or that come from a scaled
-        // clock, may be in the wrong order.
-        (Some(from), Some(to)) => CellValue::Decimal(to as f64 - from as f64),
-        _ => CellValue::Empty,
-    }
+    // The result may be negative: instants that are truncated, or that come from a scaled clock, may
+    // be in the wrong order.
+    number(from.zip(to).map(|(from, to)| to as f64 - from as f64))
 }
 
 /// Returns the columns of a table that are quantities.
@@ -149,7 +109,7 @@ fn of_table<R: TableRow>(
             bytes if bytes.ends_with("_bytes") => Unit::BYTES,
             _ => Unit::PLAIN,
         };
-        let about = Cow::Owned(as_part(about));
+        let about = as_part(about);
         Some(NamedQuantity {
             name: name?,
             shape,
@@ -168,259 +128,171 @@ fn as_part(sentence: &str) -> String {
     first.to_lowercase() + rest.trim_end_matches('.')
 }
 
-/// All quantities.
+/// All quantities, in the order of their shapes; columns come first.
 pub(super) static QUANTITIES: LazyLock<Vec<NamedQuantity>> = LazyLock::new(|| {
-    of_table(QuantityShape::Jobs, QuantitySource::Job)
-        .chain(OF_JOBS)
+    let mut all: Vec<NamedQuantity> = of_table(QuantityShape::Jobs, QuantitySource::Job)
         .chain(of_table(QuantityShape::Attempts, QuantitySource::Attempt))
-        .chain(OF_ATTEMPTS)
         .chain(of_table(QuantityShape::Nodes, QuantitySource::Node))
-        .chain(OF_NODES)
         .chain(of_table(QuantityShape::Series, QuantitySource::Series))
-        .chain(OF_RUNS)
-        .collect()
+        .chain(computed())
+        .collect();
+    all.sort_by_key(|quantity| quantity.shape);
+    all
 });
 
-/// Quantities of jobs that are not columns.
-const OF_JOBS: [NamedQuantity; 5] = [
-    quantity(
-        "run",
-        QuantityShape::Jobs,
-        Unit::TIME,
-        QuantitySource::Job(|job| between(job.first_launch_ms, job.finish_ms)),
-        "from the launch of its first task to its end",
-    ),
-    quantity(
-        "map_phase",
-        QuantityShape::Jobs,
-        Unit::TIME,
-        QuantitySource::Job(|job| between(Some(job.submit_ms), job.maps_done_ms)),
-        "from its arrival to the end of its last map",
-    ),
-    quantity(
-        "reduce_time",
-        QuantityShape::Jobs,
-        Unit::TIME,
-        QuantitySource::ReduceTime,
-        "from the first start of a reduce to the last end of one",
-    ),
-    recorded(
-        "alone",
-        quantity(
-            "slowdown",
-            QuantityShape::Jobs,
-            Unit::PLAIN,
-            QuantitySource::Job(|job| {
-                let times = job.sojourn_ms.zip(job.alone_ms);
-                times.map_or(CellValue::Empty, |(sojourn, alone)| {
-                    CellValue::Decimal(sojourn as f64 / alone as f64)
-                })
-            }),
-            "its sojourn, divided by the one that it has alone on the cluster",
-        ),
-    ),
-    recorded(
-        "chains",
-        quantity(
-            "chain.sojourn",
-            QuantityShape::Chains,
-            Unit::TIME,
-            QuantitySource::Job(|job| {
-                job.chain_sojourn_ms.map_or(CellValue::Empty, CellValue::Whole)
-            }),
-            "from the first arrival to the last end of its jobs; chosen by its first job",
-        ),
-    ),
-];
+/// Makes a list of quantities. Each has a sentence, the key of `record` without which it does not
+/// exist, a name, a shape, a unit, and a source.
+macro_rules! quantities {
+    ($(
+        $(#[doc = $about:literal])*
+        $(#[record = $record:literal])?
+        $name:literal: $Shape:ident, $UNIT:ident = $Source:ident $(($from:expr))?;
+    )*) => {
+        vec![$(NamedQuantity {
+            name: $name,
+            shape: QuantityShape::$Shape,
+            unit: Unit::$UNIT,
+            source: QuantitySource::$Source $(($from))?,
+            record: [$(Some($record),)? None][0],
+            about: as_part(concat!($($about),*).trim_ascii()),
+        },)*]
+    };
+}
 
-/// Quantities of attempts that are not columns.
-const OF_ATTEMPTS: [NamedQuantity; 4] = [
-    quantity(
-        "attempt.time",
-        QuantityShape::Attempts,
-        Unit::TIME,
-        QuantitySource::Attempt(|row| between(row.start_ms, row.finish_ms)),
-        "from its start to its end",
-    ),
-    quantity(
-        "attempt.sojourn",
-        QuantityShape::Attempts,
-        Unit::TIME,
-        QuantitySource::Attempt(|row| between(row.launch_ms, row.heard_ms)),
-        "from its launch to the instant at which the JobTracker hears of its end",
-    ),
-    quantity(
-        "attempt.shuffled",
-        QuantityShape::Attempts,
-        Unit::TIME,
-        QuantitySource::Attempt(|row| {
+/// Returns the quantities that are not columns.
+fn computed() -> Vec<NamedQuantity> {
+    quantities! {
+        /// From the launch of its first task to its end.
+        "run": Jobs, TIME = Job(|job| between(job.first_launch_ms, job.finish_ms));
+        /// From its arrival to the end of its last map.
+        "map_phase": Jobs, TIME = Job(|job| between(Some(job.submit_ms), job.maps_done_ms));
+        /// From the first start of a reduce to the last end of one.
+        "reduce_time": Jobs, TIME = ReduceTime;
+        /// Its sojourn, divided by the one that it has alone on the cluster.
+        #[record = "alone"]
+        "slowdown": Jobs, PLAIN = Job(|job| {
+            let times = job.sojourn_ms.zip(job.alone_ms);
+            number(times.map(|(sojourn, alone)| sojourn as f64 / alone as f64))
+        });
+        /// From the first arrival to the last end of its jobs; chosen by its first job.
+        #[record = "chains"]
+        "chain.sojourn": Chains, TIME = Job(|job| number(job.chain_sojourn_ms.map(|ms| ms as f64)));
+        /// From its start to its end.
+        "attempt.time": Attempts, TIME = Attempt(|row| between(row.start_ms, row.finish_ms));
+        /// From its launch to the instant at which the JobTracker hears of its end.
+        "attempt.sojourn": Attempts, TIME = Attempt(|row| between(row.launch_ms, row.heard_ms));
+        /// When a reduce had fetched all outputs of maps.
+        "attempt.shuffled": Attempts, TIME = Attempt(|row| {
             let fetching = row.start_ms.zip(row.start_up_ms).map(|(start, up)| start + up);
-            let shuffled = fetching.zip(row.shuffle_ms).map(|(at, took)| at + took);
-            shuffled.map_or(CellValue::Empty, |at| CellValue::Decimal(at as f64))
-        }),
-        "when a reduce had fetched all outputs of maps",
-    ),
-    quantity(
-        "task.time",
-        QuantityShape::Tasks,
-        Unit::TIME,
-        QuantitySource::Attempt(|row| between(row.start_ms, row.finish_ms)),
-        "how long its successful attempt took",
-    ),
-];
-
-/// Quantities of nodes that are not columns.
-const OF_NODES: [NamedQuantity; 2] = [
-    quantity(
-        "node.utilisation.map",
-        QuantityShape::Nodes,
-        Unit::SHARE,
-        QuantitySource::Node(|row| part(row.map_busy_ms, row.map_slot_ms)),
-        "the share of its map slots in use",
-    ),
-    quantity(
-        "node.utilisation.reduce",
-        QuantityShape::Nodes,
-        Unit::SHARE,
-        QuantitySource::Node(|row| part(row.reduce_busy_ms, row.reduce_slot_ms)),
-        "the share of its reduce slots in use",
-    ),
-];
-
-/// Returns a part of slot time as a share.
-fn part(part: SlotMillis, whole: SlotMillis) -> CellValue<'static> {
-    match whole.0 {
-        0 => CellValue::Empty,
-        whole => CellValue::Decimal(part.0 as f64 / whole as f64),
+            number(fetching.zip(row.shuffle_ms).map(|(at, took)| (at + took) as f64))
+        });
+        /// How long its successful attempt took.
+        "task.time": Tasks, TIME = Attempt(|row| between(row.start_ms, row.finish_ms));
+        /// The share of its map slots in use.
+        "node.utilisation.map": Nodes, SHARE = Node(|row| part(row.map_busy_ms, row.map_slot_ms));
+        /// The share of its reduce slots in use.
+        "node.utilisation.reduce": Nodes, SHARE =
+            Node(|row| part(row.reduce_busy_ms, row.reduce_slot_ms));
+        /// From the first arrival to the last end of a job.
+        "makespan": One, TIME = Summary("makespan_s");
+        /// How long the cluster ran.
+        "virtual": One, TIME = Summary("virtual_s");
+        /// The share of maps that read on their node.
+        "locality.node": One, SHARE = Locality(0);
+        /// The share of maps that read in their rack.
+        "locality.rack": One, SHARE = Locality(1);
+        /// The share of maps that read elsewhere.
+        "locality.off_rack": One, SHARE = Locality(2);
+        /// The share of map slots in use.
+        "utilisation.map": One, SHARE = Summary("slot_utilisation.map");
+        /// The share of reduce slots in use.
+        "utilisation.reduce": One, SHARE = Summary("slot_utilisation.reduce");
+        /// The share of the slot time of reduces for which they wait in their slots for maps.
+        "maps_wait": One, SHARE = Summary("maps_wait");
+        /// The slot time that maps ask for while jobs arrive, over that of the map slots.
+        "offered_load.map": One, PLAIN = Summary("load.offered.map");
+        /// The slot time that reduces ask for while jobs arrive, over that of the reduce slots.
+        "offered_load.reduce": One, PLAIN = Summary("load.offered.reduce");
+        /// By how many slots' work the waiting maps grow while jobs arrive.
+        "backlog_growth.map": One, PLAIN = Summary("load.growth.map");
+        /// By how many slots' work the waiting reduces grow while jobs arrive.
+        "backlog_growth.reduce": One, PLAIN = Summary("load.growth.reduce");
+        /// 1 if the waiting work grew, 0 if not; the mean over seeds is the share of such runs.
+        "overloaded": One, PLAIN = Summary("load.overloaded");
+        /// The share of useful slot time in that of all attempts that ended.
+        "goodput": One, SHARE = Summary("waste.goodput");
+        /// Slot time of attempts that failed.
+        "waste.failed": One, TIME = Summary("waste.failed_s");
+        /// Slot time of attempts that were slower than another one of their task.
+        "waste.speculative": One, TIME = Summary("waste.speculative_s");
+        /// Slot time of attempts that were lost with their tracker, or whose output was.
+        "waste.lost": One, TIME = Summary("waste.lost_s");
+        /// Slot time of attempts that were killed though their job went on.
+        "waste.preempted": One, TIME = Summary("waste.preempted_s");
+        /// Slot time of jobs that failed or were killed.
+        "waste.killed": One, TIME = Summary("waste.killed_s");
+        /// The nodes of the cluster.
+        "nodes": One, PLAIN = Summary("nodes");
+        /// Its map slots.
+        "map_slots": One, PLAIN = Summary("map_slots");
+        /// Its reduce slots.
+        "reduce_slots": One, PLAIN = Summary("reduce_slots");
+        /// The jobs that arrived.
+        "jobs": One, PLAIN = Summary("jobs");
+        /// Those that succeeded.
+        "jobs_succeeded": One, PLAIN = Summary("jobs_succeeded");
+        /// Those that failed.
+        "jobs_failed": One, PLAIN = Summary("jobs_failed");
+        /// Those that were killed.
+        "jobs_killed": One, PLAIN = Summary("jobs_killed");
+        /// Those that the policy refused at their submission.
+        "jobs_refused": One, PLAIN = SummaryOrZero("jobs_refused");
+        /// The attempts of maps and reduces.
+        "attempts": One, PLAIN = Summary("attempts");
+        /// Those that failed.
+        "attempts_failed": One, PLAIN = Summary("attempts_failed");
+        /// Those that were killed, and maps that were lost.
+        "attempts_killed": One, PLAIN = Summary("attempts_killed");
+        /// How often attempts were suspended.
+        "suspensions": One, PLAIN = Summary("suspensions");
+        /// The heartbeats that the JobTracker served.
+        "heartbeats": One, PLAIN = Summary("heartbeats");
+        /// The messages between actors.
+        "messages": One, PLAIN = Summary("messages");
+        /// From a heartbeat to its reply.
+        "heartbeat_rtt": Samples, TIME = Histogram("heartbeat_rtt");
+        /// How long heartbeats wait for the JobTracker.
+        "jobtracker_queue": Samples, TIME = Histogram("jobtracker_queue");
+        /// How long slots are free between tasks.
+        "slot_idle": Samples, TIME = Histogram("slot_idle");
+        /// The waits of jobs.
+        "job_wait": Samples, TIME = Histogram("job_wait");
+        /// The sojourns of jobs.
+        "job_sojourn": Samples, TIME = Histogram("job_sojourn");
+        /// How long tasks wait for a slot.
+        "task_wait": Samples, TIME = Histogram("task_wait");
+        /// How long jobs without input nearby are passed over.
+        "locality_wait": Samples, TIME = Histogram("locality_wait");
+        /// From the end of the work to the end of the commit.
+        "commit_delay": Samples, TIME = Histogram("commit_delay");
+        /// How long attempts are suspended.
+        "suspension": Samples, TIME = Histogram("suspension");
+        /// From the order to take a slot to the launch of the task that gets it.
+        "preemption_to_launch": Samples, TIME = Histogram("preemption_to_launch");
+        /// How late a scaled clock is.
+        "clock_lag": Samples, TIME = Histogram("clock_lag");
     }
 }
 
-/// Quantities of runs.
-const OF_RUNS: [NamedQuantity; 44] = [
-    summary(
-        "makespan",
-        Unit::TIME,
-        "makespan_s",
-        "from the first arrival to the last end of a job",
-    ),
-    summary("virtual", Unit::TIME, "virtual_s", "how long the cluster ran"),
-    locality("locality.node", 0, "the share of maps that read on their node"),
-    locality("locality.rack", 1, "the share of maps that read in their rack"),
-    locality("locality.off_rack", 2, "the share of maps that read elsewhere"),
-    summary(
-        "utilisation.map",
-        Unit::SHARE,
-        "slot_utilisation.map",
-        "the share of map slots in use",
-    ),
-    summary(
-        "utilisation.reduce",
-        Unit::SHARE,
-        "slot_utilisation.reduce",
-        "the share of reduce slots in use",
-    ),
-    summary(
-        "maps_wait",
-        Unit::SHARE,
-        "maps_wait",
-        "the share of the slot time of reduces for which they wait in their slots for maps",
-    ),
-    summary(
-        "offered_load.map",
-        Unit::PLAIN,
-        "load.offered.map",
-        "the slot time that maps ask for while jobs arrive, over that of the map slots",
-    ),
-    summary(
-        "offered_load.reduce",
-        Unit::PLAIN,
-        "load.offered.reduce",
-        "the slot time that reduces ask for while jobs arrive, over that of the reduce slots",
-    ),
-    summary(
-        "backlog_growth.map",
-        Unit::PLAIN,
-        "load.growth.map",
-        "by how many slots' work the waiting maps grow while jobs arrive",
-    ),
-    summary(
-        "backlog_growth.reduce",
-        Unit::PLAIN,
-        "load.growth.reduce",
-        "by how many slots' work the waiting reduces grow while jobs arrive",
-    ),
-    summary(
-        "overloaded",
-        Unit::PLAIN,
-        "load.overloaded",
-        "1 if the waiting work grew, 0 if not; the mean over seeds is the share of such runs",
-    ),
-    summary(
-        "goodput",
-        Unit::SHARE,
-        "waste.goodput",
-        "the share of useful slot time in that of all attempts that ended",
-    ),
-    summary("waste.failed", Unit::TIME, "waste.failed_s", "slot time of attempts that failed"),
-    summary(
-        "waste.speculative",
-        Unit::TIME,
-        "waste.speculative_s",
-        "slot time of attempts that were slower than another one of their task",
-    ),
-    summary(
-        "waste.lost",
-        Unit::TIME,
-        "waste.lost_s",
-        "slot time of attempts that were lost with their tracker, or whose output was",
-    ),
-    summary(
-        "waste.preempted",
-        Unit::TIME,
-        "waste.preempted_s",
-        "slot time of attempts that were killed though their job went on",
-    ),
-    summary(
-        "waste.killed",
-        Unit::TIME,
-        "waste.killed_s",
-        "slot time of jobs that failed or were killed",
-    ),
-    number("nodes", "the nodes of the cluster"),
-    number("map_slots", "its map slots"),
-    number("reduce_slots", "its reduce slots"),
-    number("jobs", "the jobs that arrived"),
-    number("jobs_succeeded", "those that succeeded"),
-    number("jobs_failed", "those that failed"),
-    number("jobs_killed", "those that were killed"),
-    quantity(
-        "jobs_refused",
-        QuantityShape::One,
-        Unit::PLAIN,
-        QuantitySource::SummaryOrZero("jobs_refused"),
-        "those that the policy refused at their submission",
-    ),
-    number("attempts", "the attempts of maps and reduces"),
-    number("attempts_failed", "those that failed"),
-    number("attempts_killed", "those that were killed, and maps that were lost"),
-    number("suspensions", "how often attempts were suspended"),
-    number("heartbeats", "the heartbeats that the JobTracker served"),
-    number("messages", "the messages between actors"),
-    histogram("heartbeat_rtt", "from a heartbeat to its reply"),
-    histogram("jobtracker_queue", "how long heartbeats wait for the JobTracker"),
-    histogram("slot_idle", "how long slots are free between tasks"),
-    histogram("job_wait", "the waits of jobs"),
-    histogram("job_sojourn", "the sojourns of jobs"),
-    histogram("task_wait", "how long tasks wait for a slot"),
-    histogram("locality_wait", "how long jobs without input nearby are passed over"),
-    histogram("commit_delay", "from the end of the work to the end of the commit"),
-    histogram("suspension", "how long attempts are suspended"),
-    histogram(
-        "preemption_to_launch",
-        "from the order to take a slot to the launch of the task that gets it",
-    ),
-    histogram("clock_lag", "how late a scaled clock is"),
-];
+/// Returns a number as a cell.
+fn number(number: Option<f64>) -> CellValue<'static> {
+    number.map_or(CellValue::Empty, CellValue::Decimal)
+}
+
+/// Returns a part of slot time as a share.
+fn part(part: SlotMillis, whole: SlotMillis) -> CellValue<'static> {
+    number((whole.0 != 0).then(|| part.0 as f64 / whole.0 as f64))
+}
 
 /// A key with which filters choose rows: a column of a table.
 #[derive(Clone, Copy, Debug)]
