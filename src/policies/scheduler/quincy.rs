@@ -71,6 +71,16 @@ impl Quincy {
     fn launch_planned(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let plan = &mut self.plans[kind];
         let tracker = offer.tracker();
+        for task in plan.displaced() {
+            let (most, _) = plan.standing(task.job, offer.view().now());
+            let held = offer.view().job(task.job).map_or(0, |job| job.tasks(kind).running());
+            if held < most
+                && 0 < offer.free(kind)
+                && let Some(launched) = offer.launch_task(task, Reason::Planned)
+            {
+                plan.launched(&offer.view(), tracker, launched.attempt);
+            }
+        }
         plan.make(&offer.view());
         let mut victims = plan.moved_from(tracker).into_iter();
         for task in plan.planned_on(tracker) {
@@ -82,7 +92,12 @@ impl Quincy {
             }
             let launched = offer.launch_task(task, Reason::Planned);
             offer.count_on_none();
-            let Some(launched) = launched else { return false };
+            let Some(launched) = launched else {
+                if offer.fits(task.job, kind) {
+                    plan.displace(task);
+                }
+                return false;
+            };
             if let Some(victim) = victim {
                 offer.preempt(victim, Preemption::Kill, launched.attempt);
                 plan.note_end(victim);
@@ -249,6 +264,31 @@ mod tests {
         assert_eq!(round(bench.at(3.9), &[1]), []);
         assert_eq!(bench.refused(), [(job, MAP, "delay")]);
         assert_eq!(round(bench.at(4.1), &[1]), [(1, job)]);
+    }
+
+    /// When one of the nodes with the input is heard, the plan puts the map there, though it has failed
+    /// there; when another node is heard, the plan chose the one that is not heard.
+    #[test]
+    fn a_map_that_failed_where_its_input_is_does_not_wait_for_ever() {
+        for order in [[2, 4, 0, 3, 1], [0, 1, 2, 3, 4], [4, 2, 3, 0, 1], [2, 1, 0, 3, 4]] {
+            let mut bench = bench("{}", &[0; 5]);
+            let holders = [0, 2, 3].map(TrackerId).into();
+            let split = Split { bytes: Bytes::new(1_000_000_000), holders };
+            let input = Input::Splits(vec![split].into());
+            let job = bench.submit(1, 0, |job| job.input = Some(input));
+            let mut failed = Vec::new();
+            for instant in 1..12 {
+                for (node, _) in round(bench.at(f64::from(instant)), &order) {
+                    if failed.len() < 3 {
+                        failed.push(node);
+                        let attempt = bench.running(node)[0];
+                        bench.fails(attempt);
+                    }
+                }
+            }
+            assert_eq!(failed.len(), 3, "{order:?}");
+            assert_eq!(bench.held(MAP, [job]), [1], "{order:?}: it waits");
+        }
     }
 
     #[test]

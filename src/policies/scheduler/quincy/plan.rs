@@ -49,6 +49,8 @@ pub(super) struct SlotPlan {
     tasks: BTreeMap<TaskId, PlannedTask>,
     /// The tasks by their nodes in the flow.
     by_node: FxHashMap<FlowNode, TaskId>,
+    /// Waiting tasks whose place in a plan was a tracker that they avoid, as after a failure there.
+    displaced: BTreeSet<TaskId>,
     /// How long tasks waited before their earlier attempts.
     waited: FxHashMap<TaskId, SimSpan>,
     /// The nodes that hold a task's input; kept to be used again.
@@ -119,6 +121,7 @@ impl SlotPlan {
             jobs: BTreeMap::new(),
             tasks: BTreeMap::new(),
             by_node: FxHashMap::default(),
+            displaced: BTreeSet::new(),
             waited: FxHashMap::default(),
             holders: Vec::new(),
         }
@@ -255,6 +258,7 @@ impl SlotPlan {
 
     fn drop_task(&mut self, id: TaskId) {
         let Some(task) = self.tasks.remove(&id) else { return };
+        self.displaced.remove(&id);
         self.by_node.remove(&task.node);
         self.flow.remove_node(task.node);
         let job = self.job(id.job);
@@ -388,7 +392,19 @@ impl SlotPlan {
         let stay = self.flow.add_shortcut(task.node, machine.node, transfer - 1);
         task.running = Some(PlannedAttempt { attempt, tracker, stay, transfer, waited });
         task.since = now;
+        self.displaced.remove(&id);
         self.job(id.job).tasks_waiting -= 1;
+    }
+
+    /// Notes that a task avoids the tracker on which the plan puts it. The next plan may put it there
+    /// again, since a tracker is no place of its own for most tasks.
+    pub(super) fn displace(&mut self, task: TaskId) {
+        self.displaced.insert(task);
+    }
+
+    /// Returns the tasks that avoid their trackers: any other tracker may have them.
+    pub(super) fn displaced(&self) -> Vec<TaskId> {
+        self.displaced.iter().copied().collect()
     }
 
     /// Asserts that the plan knows the tasks that wait and those that run, and that what its jobs
