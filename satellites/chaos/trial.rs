@@ -24,7 +24,7 @@ use mumakil_scenario::{RecordSpec, Registry, Scenario};
 use mumakil_study::PolicyObservations;
 
 /// The longest real time of a run: a hundred times as long as most cases take.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// The settings with which cases are tried.
 pub(super) struct Trial<'h> {
     pub(super) subject: &'h Subject,
@@ -130,7 +130,7 @@ impl<'h> Trial<'h> {
         let seen = Arc::new(Mutex::new(seen));
         let mut registry = self.registry.clone();
         options.verify = true;
-        options.time_limit = Some(TIME_LIMIT);
+        options.time_limit = options.time_limit.or(Some(TIME_LIMIT));
         options.watchers.push(Box::new(seen.clone()));
         if let Subject::Program { .. } = self.subject {
             PolicyObservations::watch(&seen.lock().policy, &mut registry, &mut options);
