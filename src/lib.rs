@@ -141,6 +141,7 @@ pub fn registry() -> scenario::Registry {
         .bring_policies(scheduler::entries().iter().cloned())
         .bring_sources(traces::sources())
         .bring_formats(&traces::formats());
+    registry.option_files = Some(traces::hadoop_xml::read);
     satellites().iter().filter_map(|it| it.register).for_each(|register| register(&mut registry));
     registry
 }

@@ -81,7 +81,7 @@ impl UserAction {
 /// no programs but those of the first scenario.
 pub fn restricted(registry: &Registry, first: &Scenario) -> Registry {
     let mut registry = registry.clone();
-    registry.reads_files = false;
+    registry.option_files = None;
     if registry.permit().refusal().is_none() {
         registry.permit_programs(ProgramPermit::Only(first.programs.as_slice().into()));
     }

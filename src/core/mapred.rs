@@ -100,11 +100,12 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 #[doc(hidden)]
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
-    Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, Orders, Policy,
-    PolicyBench, PolicyDialogue, PolicyEntry, PolicyFailed, PolicyGroups, PolicyOptions,
-    PolicyProgram, PolicyReload, PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption,
-    ProgramPermit, ProgramWarning, PromisedSlots, RankNumber, RunEndHook, RunPermit, Scheduler,
-    SchedulerChoice, Setting, SizeEstimator, SizeEstimators, View, Wrapper, steps::step,
+    Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, OptionFile,
+    OptionFileReader, OrFile, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry,
+    PolicyFailed, PolicyGroups, PolicyOptions, PolicyProgram, PolicyReload, PolicySite,
+    PolicyWords, Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning,
+    PromisedSlots, RankNumber, RunEndHook, RunPermit, Scheduler, SchedulerChoice, Setting,
+    SizeEstimator, SizeEstimators, View, Wrapper, position, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

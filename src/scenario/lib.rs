@@ -45,7 +45,7 @@ pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
 pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};
 pub use preset::hadoop_preset;
 pub use reference::Reference;
-pub use registry::{CheckedChoice, Registry};
+pub use registry::{CheckedChoice, Registry, option_files};
 pub use schema::{generator, schema};
 pub use shape::{shape, shapes};
 pub use spec::{ClockSpec, Experiment, Name, RecordSpec, Scenario};

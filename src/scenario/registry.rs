@@ -14,6 +14,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_yaml::{Mapping, Value};
 
 use super::error::ScenarioError;
+use super::later::ALLOCATIONS;
 use super::shape::{kept_shape, shape};
 use super::spec::Scenario;
 use crate::workload::format::{Format, Formats};
@@ -22,9 +23,9 @@ use crate::workload::spec::WorkloadSpec;
 use crate::workload::{ListSource, Mix};
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::mapred::{
-    Complaint, PerSlot, Policy, PolicyDialogue, PolicyEntry, PolicyOptions, PolicyProgram,
-    PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler, SchedulerChoice,
-    SizeEstimator, SizeEstimators,
+    Complaint, OptionFile, OptionFileReader, PerSlot, Policy, PolicyDialogue, PolicyEntry,
+    PolicyOptions, PolicyProgram, PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler,
+    SchedulerChoice, SizeEstimator, SizeEstimators,
 };
 use mumakil_yaml::{ConditionalSetting, Finding, FindingSpot, Path, PathStep, YamlProblem};
 
@@ -45,8 +46,8 @@ pub struct Registry {
     pub overhear: Option<PolicyDialogue>,
     /// The program that starts other programs in a sandbox: one that runs the command line of Mumakil.
     pub launcher: Option<PathBuf>,
-    /// Whether options of policies may be files; otherwise nobody reads a file through them.
-    pub reads_files: bool,
+    /// Reads the options of policies that stand in files; without it nobody reads a file through them.
+    pub option_files: Option<OptionFileReader>,
     estimators: SizeEstimators,
     permit: ProgramPermit,
 }
@@ -88,7 +89,7 @@ impl Registry {
             voice: Arc::new(|_: &str| {}),
             overhear: None,
             launcher: None,
-            reads_files: true,
+            option_files: None,
             estimators: SizeEstimators::new(),
             permit: ProgramPermit::default(),
         };
@@ -317,39 +318,41 @@ impl Registry {
         site: &PolicySite<'_>,
     ) -> Result<CheckedChoice, Vec<YamlProblem>> {
         let entry = self.known(choice)?;
-        let (read, mut problems);
-        let options = match choice.options() {
-            Some(options) => {
-                problems = Vec::new();
-                Some(options)
-            }
+        let (read, mut problems, mut files) = (None, Vec::new(), choice.files().to_vec());
+        let read: Option<Box<dyn PolicyOptions>> = match choice.options() {
+            Some(_) => read,
             None => {
-                (read, problems) = entry.read(choice.written());
-                read.as_deref()
+                let mut written = choice.written().clone();
+                files =
+                    self.lay_files(&mut written, site.folder).map_err(|it| inside(choice, it))?;
+                let (read, mistakes) = entry.read(&written);
+                problems.extend(mistakes.into_iter().map(|problem| in_file(&files, problem)));
+                read
             }
         };
-        let site = PolicySite { reads_files: self.reads_files, ..site.clone() };
-        let settled = options.filter(|_| problems.is_empty()).map(|it| it.settled(&site));
+        let options = choice.options().or(read.as_deref());
+        let settled = options.filter(|_| problems.is_empty()).map(|it| it.settled(site));
         let (settled, complaints) = settled.unzip();
         let (mut doubts, mut programs, mut foretells_stall) = (Vec::new(), Vec::new(), false);
         for complaint in complaints.into_iter().flatten() {
             foretells_stall |= complaint.foretells_stall;
             let Complaint { path, message, hint, is_warning, program, .. } = complaint;
             let at = path.iter().fold(Path::default(), |path, key| path.key(key));
+            let problem = in_file(&files, YamlProblem::value(at, message));
             match program {
                 Some(program) => {
                     let scheduler = Path::of("scheduler").key(&choice.name);
-                    programs.push((scheduler.join(&at.0), *program));
+                    programs.push((scheduler.join(&problem.path.0), *program));
                 }
-                None if is_warning => doubts.push(format!("{message}; {hint}")),
-                None => problems.push(YamlProblem::value(at, message).hint(hint)),
+                None if is_warning => doubts.push(format!("{}; {hint}", problem.message)),
+                None => problems.push(problem.hint(hint)),
             }
         }
         problems.extend(options.and_then(|options| self.unknown_estimator(options)));
         match settled {
             Some(settled) if problems.is_empty() => {
-                doubts.extend(idle(entry, &*settled, site));
-                let choice = choice.checked(settled, doubts);
+                doubts.extend(idle(entry, &*settled, site.clone()));
+                let choice = choice.checked(settled, doubts, files);
                 Ok(CheckedChoice { choice, foretells_stall, programs })
             }
             _ => {
@@ -357,6 +360,31 @@ impl Registry {
                 Err(inside(choice, problems))
             }
         }
+    }
+
+    /// Replaces each file of options by the options in it, and returns the files.
+    fn lay_files(
+        &self,
+        options: &mut Value,
+        folder: &std::path::Path,
+    ) -> Result<Vec<(Path, OptionFile)>, Vec<YamlProblem>> {
+        let of = |(at, file): (Path, PathBuf)| {
+            let forbidden = || {
+                let problem = YamlProblem::value(Path::default(), "no file may be read here");
+                vec![problem.hint("write the `allocations` themselves")]
+            };
+            let read =
+                self.option_files.ok_or_else(forbidden).and_then(|it| it(&folder.join(file)));
+            match read {
+                Ok(file) => Ok((at, file)),
+                Err(faults) => Err(faults.into_iter().map(|it| it.inside(&at)).collect::<Vec<_>>()),
+            }
+        };
+        let files = option_files(options).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        for (at, file) in &files {
+            at.get_mut(options).into_iter().for_each(|it| *it = file.options.clone());
+        }
+        Ok(files)
     }
 
     /// Returns the paths of the programs that a policy's options name, seen from `scheduler`; none if
@@ -440,6 +468,33 @@ impl Registry {
             && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
             && !may_be_of_own_format
     }
+}
+
+/// Returns the files in which options of a policy stand: each `allocations` that is a text, with its
+/// path.
+pub fn option_files(options: &Value) -> Vec<(Path, PathBuf)> {
+    let mut files = Vec::new();
+    for (key, value) in options.as_mapping().into_iter().flatten() {
+        let Some(key) = key.as_str() else { continue };
+        let at = Path::default().key(key);
+        match value {
+            Value::String(file) if key == ALLOCATIONS => files.push((at, file.into())),
+            // The options of a program, which are its own.
+            _ if key == "options" => {}
+            inner => files.extend(
+                option_files(inner).into_iter().map(|(inside, file)| (at.join(&inside.0), file)),
+            ),
+        }
+    }
+    files
+}
+
+/// Returns a problem with options that stand in a file as a problem with that file.
+fn in_file(files: &[(Path, OptionFile)], problem: YamlProblem) -> YamlProblem {
+    let around = files.iter().find(|(at, _)| at.contains(&problem.path));
+    let Some((at, file)) = around else { return problem };
+    let inside = Path(problem.path.0[at.0.len()..].to_vec());
+    file.place(YamlProblem { path: inside, ..problem }).inside(at)
 }
 
 /// Turns problems of a choice into an error, without line numbers: the text of the choice is no

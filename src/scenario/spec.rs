@@ -145,7 +145,6 @@ impl Scenario {
         });
         PolicySite {
             folder: &self.folder,
-            reads_files: true,
             line: self.hadoop.line,
             nodes: self.cluster.nodes.get(),
             slots: self.cluster.slots(),

@@ -33,6 +33,7 @@
 //! ```
 
 mod batch;
+pub mod hadoop_xml;
 mod hosts;
 pub mod list;
 pub mod rumen;

@@ -11,5 +11,6 @@ pub(crate) fn registry() -> Registry {
         .bring_policies(scheduler::entries().iter().cloned())
         .bring_sources(traces::sources())
         .bring_formats(&traces::formats());
+    registry.option_files = Some(traces::hadoop_xml::read);
     registry
 }

@@ -13,6 +13,7 @@
 mod choice;
 mod entry;
 mod failure;
+mod option_file;
 mod policy_bench;
 mod precedence;
 mod program;
@@ -36,6 +37,7 @@ use serde::de::DeserializeOwned;
 pub use self::choice::SchedulerChoice;
 pub use self::entry::{DelayedNames, OptionFacts, PolicyEntry, PolicyGroups, PolicyOptions};
 pub use self::failure::PolicyFailed;
+pub use self::option_file::{OptionFile, OptionFileReader, OrFile, position};
 pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
 pub use self::program::{PolicyProgram, ProgramPermit, ProgramWarning, RunPermit};
@@ -316,8 +318,6 @@ pub type PromisedSlots = BTreeMap<String, PerSlot<f64>>;
 pub struct PolicySite<'s> {
     /// The folder in which relative paths begin.
     pub folder: &'s std::path::Path,
-    /// Whether options may be read from files.
-    pub reads_files: bool,
     /// The version of Hadoop.
     pub line: HadoopLine,
     /// The nodes of the cluster.
@@ -337,7 +337,6 @@ impl PolicySite<'_> {
     pub fn unknown() -> Self {
         Self {
             folder: "".as_ref(),
-            reads_files: true,
             line: HadoopLine::V020,
             nodes: 0,
             slots: PerSlot::default(),

@@ -12,7 +12,6 @@
 //! only 0.20.0 has.
 
 mod admission;
-mod file;
 mod hash_order;
 mod lines;
 mod node;
@@ -81,11 +80,10 @@ impl Policy for Capacity {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
         // With a queue for each user, jobs name no queue. If no queues are declared, there is a
         // single queue, which shares with no other queue.
-        let is_shared = |it: &&Queues| *queue_by == QueueBy::Pool && !it.queues.is_empty();
-        let Some(queues) = allocations.given().filter(is_shared) else {
+        if *queue_by == QueueBy::User || allocations.queues.is_empty() {
             return PromisedSlots::new();
-        };
-        let tree = QueueTree::new(queues, *rules, JavaMaps::Auto, Reduces::default());
+        }
+        let tree = QueueTree::new(allocations, *rules, JavaMaps::Auto, Reduces::default());
         let whole = |share: f64, slots: u64| f64::from(trunc(share * slots as f64));
         let promise = |id| {
             let QueueNode { name, share, .. } = tree.node(id);
@@ -97,7 +95,8 @@ impl Policy for Capacity {
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
         let WithReduces { own, reduces } = options;
         let delayed = own.delay.as_ref().map(DelaySpec::named).unwrap_or_default();
-        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..own.allocations.facts() }
+        let groups = Some(own.allocations.groups());
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, groups, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {
@@ -105,7 +104,7 @@ impl Policy for Capacity {
         // `settle` replaces `auto` by the rules of a version. Without `settle`, as in tests, use
         // 0.21.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
-        let queues = options.allocations.settled();
+        let queues = &options.allocations;
         let tree = QueueTree::new(queues, rules, options.hash_maps, Reduces::new(&reduces));
         let number = tree.ids().count();
         let factor = options.wait_factor.map(Factor::get);
@@ -191,7 +190,7 @@ impl Scheduler for Capacity {
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<CapacityOptions>>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let queues = self.options.allocations.settled();
+        let queues = &self.options.allocations;
         let changed = self.tree.reload(queues, Reduces::new(&options.reduces));
         self.admission.reload(queues.max_system_jobs.get());
         self.maps_per_heartbeat = queues.maps_per_heartbeat.get();

@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use super::shared::allocations::PoolBy;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::file_or::FileOr;
 use super::shared::measure::Measure;
 use super::shared::places::move_entry;
 use super::shared::pool_tree::{PoolId, PoolTree};
@@ -260,7 +259,7 @@ impl Policy for Drf {
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &options.own;
         let pools = Pools { pools: plain(&options.pools), ..Pools::default() };
-        let mut complaints = FileOr::Given(pools).settle(site, &options.pool_by);
+        let mut complaints = pools.complaints(site, &options.pool_by);
         for Complaint { path, .. } in &mut complaints {
             // The pools have no `allocations` around them here.
             path.retain(|key| key != "allocations");

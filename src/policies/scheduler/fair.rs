@@ -38,20 +38,20 @@ use serde::{Deserialize, Serialize};
 
 use self::starvation::{Starvation, fair_shares};
 use self::tree::{Key, Tree};
-use super::shared::allocations::{Allocations, PoolBy};
+use super::shared::allocations::PoolBy;
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::PoolId;
-use super::shared::pools::Pool;
+use super::shared::pools::{Pool, Pools};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::KillOrWait;
 use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler,
-    SlotKind, SlotShare, SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
+    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotShare, SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -67,7 +67,8 @@ pub struct FairOptions {
         "fair_share_after": {"variant": "hadoop", "preemption": "kill"},
         "min_share_after": {"variant": "hadoop", "preemption": "kill"},
     }}))]
-    pub allocations: Allocations,
+    #[schemars(with = "OrFile<Pools>")]
+    pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input; `auto` unless given.
@@ -128,7 +129,7 @@ impl Default for FairOptions {
     fn default() -> Self {
         Self {
             variant: FairVariant::Hadoop,
-            allocations: Allocations::default(),
+            allocations: Pools::default(),
             pool_by: PoolBy::Pool,
             // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
             delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
@@ -160,7 +161,7 @@ impl Default for FairOptions {
 impl FairOptions {
     /// Warns if preemption has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
-        let pools = self.allocations.given()?;
+        let pools = &self.allocations;
         // By default Hadoop's time-outs are infinite, so its preemption does nothing until a
         // time-out is set.
         let has_time = pools.fair_share_after.is_some()
@@ -201,7 +202,7 @@ impl Policy for Fair {
         // Resolve `auto` now, since later the policy sees only its options, not the version of
         // Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
-        let mut complaints = options.allocations.settle(site, &options.pool_by);
+        let mut complaints = options.allocations.complaints(site, &options.pool_by);
         complaints.extend(options.allocations.slotless(site, &options.pool_by));
         if !options.allow_undeclared_pools {
             complaints.extend(options.allocations.undeclared(site, &options.pool_by));
@@ -218,12 +219,13 @@ impl Policy for Fair {
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
         let WithReduces { own, reduces } = options;
         let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
-        OptionFacts { heeds_bytes, delayed, ..own.allocations.facts() }
+        let groups = Some(own.allocations.groups());
+        OptionFacts { heeds_bytes, delayed, groups, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        let pools = options.allocations.settled();
+        let pools = &options.allocations;
         Self {
             tree: Tree::new(pools, &options, Reduces::new(&reduces)),
             delay: Delay::new(&options.delay),
@@ -239,7 +241,7 @@ impl Policy for Fair {
 impl Scheduler for Fair {
     fn precedence(&self) -> Precedence {
         // A pool may set another order; explanations use the default order of pools.
-        let order = self.options.allocations.settled().order;
+        let order = self.options.allocations.order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 
@@ -284,7 +286,7 @@ impl Scheduler for Fair {
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<FairOptions>>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let pools = self.options.allocations.settled();
+        let pools = &self.options.allocations;
         self.tree.reload(pools, view.now());
         self.starvation.reload(pools.fair_share_after);
         // The paper's variant scales the new minimum shares at the update.

@@ -24,18 +24,19 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::allocations::{Allocations, PoolBy, no_nested};
+use super::shared::allocations::{PoolBy, no_nested};
 use super::shared::job_queue::JobQueue;
 use super::shared::load::{TrackerLoad, room};
 use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::{PoolId, PoolTree};
+use super::shared::pools::Pools;
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::weight;
 use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, OrFile, Orders,
+    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots,
     RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
@@ -52,7 +53,8 @@ pub struct FairDeficitOptions {
         "fair_share_after": {"the policy `fair`": true},
         "min_share_after": {"the policy `fair`": true},
     }}))]
-    pub allocations: Allocations,
+    #[schemars(with = "OrFile<Pools>")]
+    pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// Whether a job's weight grows with the logarithm of the tasks that it could run.
@@ -68,7 +70,7 @@ pub struct FairDeficitOptions {
 impl Default for FairDeficitOptions {
     fn default() -> Self {
         Self {
-            allocations: Allocations::default(),
+            allocations: Pools::default(),
             pool_by: PoolBy::Pool,
             size_based_weight: false,
             // `mapred.fairscheduler.weightadjuster` is not set.
@@ -130,7 +132,7 @@ impl Policy for FairDeficit {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        let mut complaints = options.allocations.settle(site, &options.pool_by);
+        let mut complaints = options.allocations.complaints(site, &options.pool_by);
         complaints.extend(standstill(options.update_interval));
         complaints.extend(no_nested(&options.allocations, Self::NAME));
         complaints
@@ -142,12 +144,13 @@ impl Policy for FairDeficit {
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
         let WithReduces { own, reduces } = options;
-        OptionFacts { heeds_bytes: reduces.heed_bytes(), ..own.allocations.facts() }
+        let groups = Some(own.allocations.groups());
+        OptionFacts { heeds_bytes: reduces.heed_bytes(), groups, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        let pools = options.allocations.settled();
+        let pools = &options.allocations;
         Self {
             pools: PoolTree::new(pools),
             line: JobQueue::new(pools),
@@ -190,7 +193,7 @@ impl Scheduler for FairDeficit {
         type Read = WithReduces<FairDeficitOptions>;
         let Some(options) = options.downcast_ref::<Read>() else { return };
         self.options.allocations = options.own.allocations.clone();
-        let pools = self.options.allocations.settled();
+        let pools = &self.options.allocations;
         self.pools.reload(pools);
         self.line.reload(pools);
         self.update(view);

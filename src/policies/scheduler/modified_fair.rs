@@ -43,16 +43,17 @@ pub use self::allotment::Maximum;
 pub use self::priorities::PriorityAdjustment;
 use self::standings::Standings;
 use self::waits::Waits;
-use super::shared::allocations::{Allocations, PoolBy, no_nested};
+use super::shared::allocations::{PoolBy, no_nested};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
+use super::shared::pools::Pools;
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason, Scheduler,
-    SlotKind, SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
+    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotStanding, View,
 };
 
 /// The options of `modified-fair`.
@@ -65,7 +66,8 @@ pub struct ModifiedFairOptions {
         "fair_share_after": {"the policy `fair`": true},
         "min_share_after": {"the policy `fair`": true},
     }}))]
-    pub allocations: Allocations,
+    #[schemars(with = "OrFile<Pools>")]
+    pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
     /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
@@ -99,7 +101,7 @@ pub struct ModifiedFairOptions {
 impl Default for ModifiedFairOptions {
     fn default() -> Self {
         Self {
-            allocations: Allocations::default(),
+            allocations: Pools::default(),
             pool_by: PoolBy::Pool,
             delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
             classification: true,
@@ -137,7 +139,7 @@ impl Policy for ModifiedFair {
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
         options.tracker_load = options.tracker_load.settled(site.line);
-        let mut complaints = options.allocations.settle(site, &options.pool_by);
+        let mut complaints = options.allocations.complaints(site, &options.pool_by);
         complaints.extend(options.allocations.slotless(site, &options.pool_by));
         complaints.extend(no_nested(&options.allocations, Self::NAME));
         complaints.extend(standstill(options.update_interval));
@@ -151,7 +153,8 @@ impl Policy for ModifiedFair {
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
         let WithReduces { own, reduces } = options;
         let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
-        OptionFacts { heeds_bytes, delayed, ..own.allocations.facts() }
+        let groups = Some(own.allocations.groups());
+        OptionFacts { heeds_bytes, delayed, groups, ..OptionFacts::default() }
     }
 
     fn new(options: Self::Options) -> Self {
@@ -167,7 +170,7 @@ impl Policy for ModifiedFair {
 
 impl Scheduler for ModifiedFair {
     fn precedence(&self) -> Precedence {
-        let order = self.options.allocations.settled().order;
+        let order = self.options.allocations.order;
         Precedence { groups: PrecedenceBy::Share, jobs: order.precedence() }
     }
 

@@ -10,11 +10,9 @@
 //! line, taking, suspensions                                                        ×     ×
 //! ```
 
-pub mod allocation_file;
 pub mod allocations;
 pub mod coupling;
 pub mod delay;
-pub mod file_or;
 pub mod job_queue;
 pub mod launches;
 pub mod line;
@@ -32,4 +30,3 @@ pub mod srt;
 pub mod suspensions;
 pub mod taking;
 pub mod updates;
-pub mod xml;

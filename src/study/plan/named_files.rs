@@ -14,7 +14,7 @@ use serde_yaml::{Mapping, Value};
 use mumakil_base::files;
 use mumakil_core::mapred::SchedulerChoice;
 use mumakil_core::trace::TraceFile;
-use mumakil_scenario::{Draft, LoadedScenario, Registry, Scenario};
+use mumakil_scenario::{Draft, LoadedScenario, Scenario, option_files};
 use mumakil_yaml::Path as At;
 
 /// A file that the scenarios of a study name.
@@ -66,15 +66,14 @@ fn policies(tree: &Value) -> impl Iterator<Item = (At, SchedulerChoice)> {
 }
 
 /// Returns the files that the policies of a tree name in their options, each with the path of its
-/// setting. A file that a policy does not know is reported when the tree is resolved.
-pub(crate) fn of_policies(tree: &Value, registry: &Registry) -> Vec<(At, PathBuf)> {
+/// setting.
+pub(crate) fn of_policies(tree: &Value) -> Vec<(At, PathBuf)> {
     let of = |(at, choice): (At, SchedulerChoice)| {
-        let options = registry.read(&choice)?;
-        let files = options.facts().files.into_iter();
         let at = at.key(&choice.name);
-        Some(files.map(|(option, file)| (at.join(&option.0), file.to_owned())).collect::<Vec<_>>())
+        let files = option_files(choice.written()).into_iter();
+        files.map(|(option, file)| (at.join(&option.0), file)).collect::<Vec<_>>()
     };
-    policies(tree).filter_map(of).flatten().collect()
+    policies(tree).flat_map(of).collect()
 }
 
 /// Returns the files of the programs that a resolved scenario starts.
@@ -94,14 +93,13 @@ pub(crate) fn kept_of_policies(
     draft: &Draft,
     known: &[NamedFile],
     folder: &Path,
-    registry: &Registry,
 ) -> Vec<(At, Value)> {
     let kept = |(at, file): (At, PathBuf)| {
         let known = known.iter().find(|known| known.name == file)?;
         let kept = files::kept(folder, &file, &known.sha256)?;
         Some((at, kept.to_string_lossy().into_owned().into()))
     };
-    of_policies(draft.tree(), registry).into_iter().filter_map(kept).collect()
+    of_policies(draft.tree()).into_iter().filter_map(kept).collect()
 }
 
 /// Returns the settings that make a draft use the known files of its programs: the digests that they

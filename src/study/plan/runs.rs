@@ -311,7 +311,7 @@ impl<'s> Planner<'s> {
         values: &[usize],
         drawn: &[(&DrawnField, Value)],
     ) -> Result<Draft, PlanError> {
-        let (study, registry) = (self.study, self.registry);
+        let study = self.study;
         let mut draft = study.base(values).clone();
         for (axis, value) in study.sweep.axes.iter().zip(values) {
             for put in &axis.values[*value].puts {
@@ -338,9 +338,9 @@ impl<'s> Planner<'s> {
         }
         // Note the files of policies before the draft is resolved: resolving replaces their paths by
         // their content.
-        self.hashes.note_files_of_policies(&draft, registry)?;
+        self.hashes.note_files_of_policies(&draft)?;
         let folder = draft.folder();
-        let kept = named_files::kept_of_policies(&draft, &study.files, &folder, registry);
+        let kept = named_files::kept_of_policies(&draft, &study.files, &folder);
         for (at, value) in kept {
             let origin = study.draft.origin(&Path::of("files"));
             draft.put(&at, value, origin).expect("the field exists");

@@ -10,6 +10,8 @@ use serde::{Serialize, Serializer};
 use serde_yaml::{Mapping, Value};
 
 use super::entry::PolicyOptions;
+use super::option_file::OptionFile;
+use mumakil_yaml::Path;
 
 /// The policy of a scenario: its name, with its options.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ struct CheckedOptions {
     options: Box<dyn PolicyOptions>,
     /// The warnings of their check.
     doubts: Vec<String>,
+    /// The files in which some of them stand, each with the path of its option.
+    files: Vec<(Path, OptionFile)>,
 }
 
 impl SchedulerChoice {
@@ -35,10 +39,16 @@ impl SchedulerChoice {
         Self { name: name.to_owned(), options: Mapping::new().into(), checked: None }
     }
 
-    /// Returns the choice with options that were read and checked, and the warnings of their check.
-    pub fn checked(&self, options: Box<dyn PolicyOptions>, doubts: Vec<String>) -> Self {
+    /// Returns the choice with options that were read and checked, the warnings of their check, and
+    /// the files in which some options stand.
+    pub fn checked(
+        &self,
+        options: Box<dyn PolicyOptions>,
+        doubts: Vec<String>,
+        files: Vec<(Path, OptionFile)>,
+    ) -> Self {
         let (name, written) = (self.name.clone(), options.written());
-        let checked = Some(Arc::new(CheckedOptions { options, doubts }));
+        let checked = Some(Arc::new(CheckedOptions { options, doubts, files }));
         Self { name, options: written, checked }
     }
 
@@ -66,6 +76,12 @@ impl SchedulerChoice {
     /// Returns the warnings that the check of the options gave.
     pub fn doubts(&self) -> &[String] {
         self.checked.as_ref().map_or(&[], |checked| &checked.doubts)
+    }
+
+    /// Returns the files in which some options stood when they were checked, each with the path of its
+    /// option.
+    pub fn files(&self) -> &[(Path, OptionFile)] {
+        self.checked.as_ref().map_or(&[], |checked| &checked.files)
     }
 
     /// Returns the name that reports show: the name of the policy, or of the program if the policy

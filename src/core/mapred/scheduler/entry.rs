@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path;
 use std::sync::{Arc, LazyLock};
 
 use schemars::{Schema, SchemaGenerator};
@@ -152,9 +151,6 @@ pub struct OptionFacts<'o> {
     pub estimator: Option<&'o str>,
     /// The names that have waits of their own.
     pub delayed: DelayedNames<'o>,
-    /// The files that the options name and that have not been read yet, each with the path of its
-    /// option.
-    pub files: Vec<(Path, &'o path::Path)>,
     /// The pools or queues that the policy can [read again](Scheduler::reload).
     pub groups: Option<PolicyGroups>,
 }
@@ -167,7 +163,6 @@ impl Default for OptionFacts<'_> {
             heeds_bytes: true,
             estimator: None,
             delayed: DelayedNames::default(),
-            files: Vec::new(),
             groups: None,
         }
     }

@@ -9,10 +9,10 @@ use super::queues::{QueueBy, Queues, unknown_names};
 use super::rules::Rules;
 use super::tree::QueueTree;
 use crate::scheduler::shared::delay::DelaySpec;
-use crate::scheduler::shared::file_or::FileOr;
+use crate::scheduler::shared::names::in_allocations;
 use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
-use mumakil_core::mapred::{Complaint, ExpectedJob, PerSlot, PolicySite, SlotKind};
+use mumakil_core::mapred::{Complaint, ExpectedJob, OrFile, PerSlot, PolicySite, SlotKind};
 
 /// A number of slots that exceeds the slots of every tracker.
 // Chosen: the widths of tasks are cut off here, so that they fit into 32 bits; `too_wide` then
@@ -29,7 +29,8 @@ pub struct CapacityOptions {
     #[schemars(extend("x-only-if" = {"rules": {"not": "0.21"}}))]
     pub hash_maps: JavaMaps,
     /// The queues, and the settings of all queues.
-    pub allocations: FileOr<Queues>,
+    #[schemars(with = "OrFile<Queues>")]
+    pub allocations: Queues,
     /// How the queue of a job is chosen.
     pub queue_by: QueueBy,
     /// The memory of a map slot. Maps that need more take several slots. Without this, each map
@@ -56,7 +57,7 @@ impl Default for CapacityOptions {
         Self {
             rules: Rules::Auto,
             hash_maps: JavaMaps::Auto,
-            allocations: FileOr::default(),
+            allocations: Queues::default(),
             queue_by: QueueBy::Pool,
             map_slot: None,
             reduce_slot: None,
@@ -73,10 +74,13 @@ impl CapacityOptions {
             self.rules = Rules::of(site.line);
         }
         let (rules, queue_by) = (self.rules, self.queue_by);
-        let mut complaints = self.allocations.read_and_check(site, rules, |queues| {
+        let mut complaints = self.allocations.check(rules);
+        // Further checks would only repeat errors in other words.
+        if complaints.iter().all(|complaint| complaint.is_warning) {
             let names = site.jobs.iter().map(|job| queue_by.choose(job.pool, job.user));
-            unknown_names(&queues.queues, &names.collect())
-        });
+            complaints.extend(unknown_names(&self.allocations.queues, &names.collect()));
+        }
+        complaints = in_allocations(complaints);
         let no_memory = no_memory(self);
         // If a slot has no memory, widths have no meaning.
         if no_memory.is_empty() {
@@ -84,7 +88,7 @@ impl CapacityOptions {
         }
         complaints.extend(no_memory);
         if complaints.iter().all(|complaint| complaint.is_warning) {
-            complaints.extend(slotless(self.allocations.settled(), self.rules, queue_by, site));
+            complaints.extend(slotless(&self.allocations, self.rules, queue_by, site));
         }
         complaints
     }

@@ -1,24 +1,17 @@
 //! Queues as operators declare them: a tree of names with shares and limits.
 //!
-//! The queues are declared in the scenario or in Hadoop's `capacity-scheduler.xml`;
-//! [`FileOptions::check`] checks both.
-//!
 //! A queue inherits the values that it does not set from the queue around it. A job gives only the
 //! last part of its queue's path, and belongs to a leaf: a queue without queues inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use roxmltree::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file;
 use super::hash_order::JavaMaps;
 use super::rules::Rules;
-use crate::scheduler::shared::file_or::{FileOptions, note_groups};
-use crate::scheduler::shared::names::{TreeCheck, listed};
-use crate::scheduler::shared::xml::{XmlFindings, XmlKind};
+use crate::scheduler::shared::names::{TreeCheck, listed, note_groups};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan, tell};
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups};
 
@@ -50,7 +43,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// The queues, and the settings of all queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "the path of Hadoop's own file, or a mapping")]
 pub struct Queues {
     /// The queues by their names. If there are none, there is one queue called `default`. Jobs that
     /// name no existing queue are in `default`.
@@ -148,20 +141,10 @@ impl Default for Queues {
     }
 }
 
-impl FileOptions for Queues {
-    const FILE: &'static str = "the path of a capacity-scheduler.xml";
-
-    const KIND: XmlKind = XmlKind { name: "queue file", root: "configuration" };
-
-    type Context = Rules;
-
-    fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
-        file::read(root, findings)
-    }
-
+impl Queues {
     /// Checks values against each other, since types check only single values. Queues that are
     /// nested too deep are not checked.
-    fn check(&self, rules: Rules) -> Vec<Complaint> {
+    pub(super) fn check(&self, rules: Rules) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, rules, None, &self.queues, &Queue::default());
         if self.init_poll == AutoSpan::Fixed(SimSpan::ZERO) {
@@ -171,7 +154,8 @@ impl FileOptions for Queues {
         check.complaints()
     }
 
-    fn groups(&self) -> PolicyGroups {
+    /// Returns the queues for those who do not know their type.
+    pub(super) fn groups(&self) -> PolicyGroups {
         let mut groups = PolicyGroups { are_fixed: true, ..PolicyGroups::default() };
         note_groups(&self.queues, |queue| &queue.queues, "", &mut groups.around);
         groups

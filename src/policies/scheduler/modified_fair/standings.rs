@@ -16,11 +16,10 @@ use super::ModifiedFairOptions;
 use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
 use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
-use crate::scheduler::shared::allocations::Allocations;
 use crate::scheduler::shared::job_queue::JobQueue;
 use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
-use crate::scheduler::shared::pools::JobOrder;
+use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
@@ -113,7 +112,7 @@ struct SharingJob {
 
 impl Standings {
     pub(super) fn new(options: ModifiedFairOptions, reduces: Reduces) -> Self {
-        let pools = options.allocations.settled();
+        let pools = &options.allocations;
         let mut standings = Self {
             tree: PoolTree::new(pools),
             line: JobQueue::new(pools),
@@ -257,9 +256,9 @@ impl Standings {
     }
 
     /// Reads the pools again, and makes all decisions anew.
-    pub(super) fn reload(&mut self, view: &View<'_>, allocations: &Allocations) {
+    pub(super) fn reload(&mut self, view: &View<'_>, allocations: &Pools) {
         self.options.allocations = allocations.clone();
-        let pools = allocations.settled();
+        let pools = allocations;
         self.tree.reload(pools);
         self.line.reload(pools);
         self.make_states();

@@ -40,7 +40,7 @@ impl InnerPolicy {
             }
         };
         let (settled, complaints) = options.settled(site);
-        self.0 = self.0.checked(settled, Vec::new());
+        self.0 = self.0.checked(settled, Vec::new(), Vec::new());
         let mut below = complaints;
         below.iter_mut().for_each(|it| it.path.insert(0, entry.name().to_owned()));
         below

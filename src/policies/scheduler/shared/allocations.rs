@@ -1,19 +1,15 @@
-//! The option of pools: a mapping, or the path of a Hadoop allocation file.
+//! The option `allocations`: the checks of pools against the jobs and the cluster, and the pools of jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::file_or::FileOr;
-use super::names::listed;
+use super::names::{in_allocations, listed};
 use super::pool_tree::{PoolId, PoolNode, PoolTree};
 use super::pools::{Pool, Pools};
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Complaint, ExpectedJob, JobSpec, PolicySite, PromisedSlots};
-
-/// Pools, or the path of a Hadoop allocation file.
-pub type Allocations = FileOr<Pools>;
 
 /// How the pool of a job is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,28 +85,29 @@ impl PoolBy {
     }
 }
 
-impl Allocations {
-    /// Reads the allocation file if the option is a path. Returns complaints about the pools; their
-    /// paths begin with the option `allocations`.
-    pub fn settle(&mut self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
-        let mut complaints = self.read_and_check(site, (), |pools| {
-            let tree = PoolTree::new(pools);
+impl Pools {
+    /// Returns complaints about the pools and the way in which jobs choose them; the paths of those
+    /// about the pools begin with the option `allocations`.
+    pub fn complaints(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
+        let mut complaints = self.check();
+        // Further checks would only repeat errors in other words.
+        if complaints.iter().all(|complaint| complaint.is_warning) {
+            let tree = PoolTree::new(self);
             let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
             let names: BTreeSet<&str> = names.collect();
-            let mut complaints = too_much(&tree, site);
+            complaints.extend(too_much(&tree, site));
             complaints.extend(no_leaves(&tree, &names));
             complaints.extend(unknown_names(&tree, &names));
-            complaints.extend(never_run(pools, &tree, site, &names));
-            complaints
-        });
+            complaints.extend(never_run(self, &tree, site, &names));
+        }
+        complaints = in_allocations(complaints);
         complaints.extend(pool_by.groupless(site));
         complaints
     }
 
     /// Warns of pools with jobs that get no slot, for a scheduler that heeds the maximums of pools.
     pub fn slotless(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
-        let Some(pools) = self.given() else { return Vec::new() };
-        let tree = PoolTree::new(pools);
+        let tree = PoolTree::new(self);
         let complaint = |kind: SlotKind| {
             let jobs = site.jobs.iter().filter(|job| job.has_tasks[kind]);
             let names: BTreeSet<&str> = jobs.map(|job| pool_by.of_expected(job)).collect();
@@ -127,7 +124,7 @@ impl Allocations {
 
     /// Complains about jobs of pools that are not declared, for a scheduler that refuses them.
     pub fn undeclared(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Option<Complaint> {
-        let tree = PoolTree::new(self.given()?);
+        let tree = PoolTree::new(self);
         let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
         let strange: BTreeSet<&str> = names.filter(|name| tree.find(name).is_none()).collect();
         let message = || {
@@ -142,8 +139,7 @@ impl Allocations {
     /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users or
     /// groups alone.
     pub fn promised(&self, pool_by: &PoolBy) -> PromisedSlots {
-        let Some(pools) = self.given() else { return PromisedSlots::new() };
-        let tree = PoolTree::new(pools);
+        let tree = PoolTree::new(self);
         let pools = tree.ids().map(|id| tree.pool(id));
         // Charts look minimum shares up by the names of pools that jobs give. With a pool for each
         // user or group, jobs give no such names.
@@ -204,9 +200,8 @@ fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
 }
 
 /// Complains about nested pools, for a policy that does not support them.
-pub fn no_nested(allocations: &Allocations, policy: &str) -> Vec<Complaint> {
-    let pools = allocations.given().into_iter().flat_map(|given| &given.pools);
-    let nested = pools.filter(|(_, pool)| !pool.pools.is_empty());
+pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
+    let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
     let complaint = |(name, _): (&String, &Pool)| {
         let message =
             format!("`{name}` has pools inside of it, and `{policy}` knows no such pools");
@@ -315,9 +310,9 @@ mod tests {
 
     #[test]
     fn undeclared_pools_are_errors_where_they_are_not_allowed() {
-        let allocations = FileOr::Given(serde_yaml::from_str("{pools: {etl: {}}}").unwrap());
+        let pools: Pools = serde_yaml::from_str("{pools: {etl: {}}}").unwrap();
         let told = |jobs: &[(&'static str, Option<&'static str>)]| {
-            complaints(|site| Allocations::undeclared(&allocations, site, &PoolBy::Pool), jobs)
+            complaints(|site| pools.undeclared(site, &PoolBy::Pool), jobs)
         };
         assert_eq!(told(&[("ann", Some("etl"))]), None);
         let message = told(&[("ann", None), ("bob", Some("elt"))]).unwrap();
@@ -334,9 +329,9 @@ mod tests {
         };
         let jobs = pools.iter().map(job).collect();
         let site = PolicySite { jobs, ..PolicySite::unknown() };
-        let mut allocations = FileOr::Given(serde_yaml::from_str(yaml).unwrap());
-        let mut complaints = Allocations::settle(&mut allocations, &site, &PoolBy::Pool);
-        complaints.extend(Allocations::slotless(&allocations, &site, &PoolBy::Pool));
+        let pools: Pools = serde_yaml::from_str(yaml).unwrap();
+        let mut complaints = pools.complaints(&site, &PoolBy::Pool);
+        complaints.extend(pools.slotless(&site, &PoolBy::Pool));
         let stalls = complaints.into_iter().filter(|complaint| complaint.foretells_stall);
         stalls.map(|complaint| complaint.message).collect()
     }
@@ -362,8 +357,8 @@ mod tests {
     #[test]
     fn pools_are_promised_their_minimum_shares() {
         let of = |pools: &str, pool_by| {
-            let allocations = FileOr::Given(serde_yaml::from_str(pools).unwrap());
-            let promised = Allocations::promised(&allocations, &pool_by).into_iter();
+            let pools: Pools = serde_yaml::from_str(pools).unwrap();
+            let promised = pools.promised(&pool_by).into_iter();
             promised.map(|(name, of)| (name, of.map, of.reduce)).collect::<Vec<_>>()
         };
         let pools = "{pools: {a: {min_maps: 5}, b: {}, c: {pools: {d: {min_reduces: 2}}}}}";

@@ -2,8 +2,10 @@
 //! unique in the whole tree; [`TreeCheck`] checks this.
 
 use std::array;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 
 use mumakil_core::mapred::Complaint;
@@ -28,6 +30,25 @@ pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
         0 => told.join(", "),
         more => format!("{} and {more} more", told.join(", ")),
     }
+}
+
+/// Notes each pool or queue with the one around it; `inside` returns those inside of one.
+pub fn note_groups<G>(
+    groups: &IndexMap<String, G>,
+    inside: fn(&G) -> &IndexMap<String, G>,
+    around: &str,
+    places: &mut BTreeMap<String, String>,
+) {
+    for (name, group) in groups {
+        places.insert(name.clone(), around.to_owned());
+        note_groups(inside(group), inside, name, places);
+    }
+}
+
+/// Puts the key of the option of pools or queues before the paths of complaints about it.
+pub fn in_allocations(mut complaints: Vec<Complaint>) -> Vec<Complaint> {
+    complaints.iter_mut().for_each(|complaint| complaint.path.insert(0, "allocations".to_owned()));
+    complaints
 }
 
 /// A walk through a tree of pools or queues that collects complaints.

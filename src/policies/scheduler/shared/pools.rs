@@ -1,22 +1,16 @@
 //! Pools as operators declare them: a tree of names with weights, minimums and limits.
 //!
-//! The pools are declared in the scenario or in a Hadoop allocation file
-//! ([`super::allocation_file`]). [`FileOptions::check`] checks both. A policy works with a
-//! [`super::pool_tree::PoolTree`] made of them.
+//! [`Pools::check`] checks them. A policy works with a [`super::pool_tree::PoolTree`] made of them.
 //!
 //! A job gives only the last part of its pool's path, so names are unique in the whole tree.
 
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use roxmltree::Node;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::allocation_file;
-use super::file_or::{FileOptions, note_groups};
-use super::names::TreeCheck;
-use super::xml::{XmlFindings, XmlKind};
+use super::names::{TreeCheck, note_groups};
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy};
 
@@ -25,7 +19,7 @@ pub type Number = Count<0, 2_147_483_647>;
 
 /// The pools of a fair scheduler, and the defaults of undeclared pools and users.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "the path of Hadoop's own file, or a mapping")]
 pub struct Pools {
     /// The pools by their names. A job may name a pool that is not declared here: the pool then
     /// begins to exist with the job.
@@ -138,26 +132,17 @@ impl Pools {
     }
 }
 
-impl FileOptions for Pools {
-    const FILE: &'static str = "the path of a Hadoop allocation file";
-
-    const KIND: XmlKind = XmlKind { name: "allocation file", root: "allocations" };
-
-    type Context = ();
-
-    fn read(root: Node<'_, '_>, findings: &mut XmlFindings) -> Self {
-        allocation_file::read(root, findings)
-    }
-
+impl Pools {
     /// Checks values against each other, since types check only single values. Pools that are
     /// nested too deep are not checked.
-    fn check(&self, (): ()) -> Vec<Complaint> {
+    pub fn check(&self) -> Vec<Complaint> {
         let mut check = TreeCheck::of("pool");
         check_all(&mut check, &self.pools, [None; 2]);
         check.complaints()
     }
 
-    fn groups(&self) -> PolicyGroups {
+    /// Returns the pools for those who do not know their type.
+    pub fn groups(&self) -> PolicyGroups {
         let mut groups = PolicyGroups::default();
         note_groups(&self.pools, |pool| &pool.pools, "", &mut groups.around);
         groups
@@ -288,13 +273,13 @@ order: fair
             let word = if complaint.is_warning { "warning" } else { "error" };
             format!("{word}: {}: {}", complaint.path.join("."), complaint.message)
         };
-        read(yaml).check(()).iter().map(line).collect()
+        read(yaml).check().iter().map(line).collect()
     }
 
     #[test]
     fn pools_are_read_and_written_the_same() {
         let pools = read(EXAMPLE);
-        assert!(pools.check(()).is_empty());
+        assert!(pools.check().is_empty());
         assert_eq!(read(&serde_yaml::to_string(&pools).unwrap()), pools);
         let research = &pools.pools["research"];
         assert_eq!(research.weight, Factor::of(2.0));
@@ -372,8 +357,8 @@ order: fair
             };
             (0..depth).fold(Pools::default(), pool)
         };
-        assert!(nested(DEEPEST).check(()).is_empty());
-        let complaints = nested(DEEPEST + 9).check(());
+        assert!(nested(DEEPEST).check().is_empty());
+        let complaints = nested(DEEPEST + 9).check();
         assert_eq!(complaints.len(), 1);
         assert_eq!(complaints[0].message, "pools lie in each other more than 64 deep");
     }

@@ -87,13 +87,9 @@ impl Hashes {
 
     /// Notes the files that the policies of a draft name. A file that cannot be read is reported later,
     /// when the draft is resolved.
-    pub(super) fn note_files_of_policies(
-        &mut self,
-        draft: &Draft,
-        registry: &Registry,
-    ) -> Result<(), TraceError> {
+    pub(super) fn note_files_of_policies(&mut self, draft: &Draft) -> Result<(), TraceError> {
         let folder = draft.folder();
-        for (_, name) in named_files::of_policies(draft.tree(), registry) {
+        for (_, name) in named_files::of_policies(draft.tree()) {
             let said = self.said(&name);
             let kept = said.as_ref().map(|said| said.find(&folder));
             let place = kept.filter(|kept| kept.is_file()).unwrap_or_else(|| folder.join(&name));
