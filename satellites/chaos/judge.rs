@@ -21,7 +21,7 @@ use super::starvation::starves;
 use super::trial::{Case, RunEvidence, RunObservations, TIME_LIMIT, Trial};
 use mumakil_base::random::{Dist, Shape};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Scheduler, StopReason, Wrapper};
+use mumakil_core::mapred::{PolicyNeeds, Scheduler, StopReason, Wrapper};
 use mumakil_run::emulation::{EmulationError, Options};
 use mumakil_runtime::Transport;
 use mumakil_scenario::{Scenario, parse};
@@ -228,8 +228,8 @@ impl Wrapper for AttentivePolicy {
         ask(&mut *self.0)
     }
 
-    fn reads_reports_inner(&self) -> bool {
-        true
+    fn needs_inner(&self) -> PolicyNeeds {
+        PolicyNeeds { reports: true, ..self.0.needs() }
     }
 }
 

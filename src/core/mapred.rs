@@ -102,8 +102,8 @@ pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, OptionFile,
     OptionFileReader, OrFile, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry,
-    PolicyFailed, PolicyGroups, PolicyOptions, PolicyProgram, PolicyReload, PolicySite,
-    PolicyWords, Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning,
+    PolicyFailed, PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload,
+    PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning,
     PromisedSlots, RankNumber, RunEndHook, RunPermit, Scheduler, SchedulerChoice, Setting,
     SizeEstimator, SizeEstimators, View, Wrapper, position, steps::step,
 };

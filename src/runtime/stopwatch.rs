@@ -97,7 +97,8 @@ mod tests {
     use super::*;
     use mumakil_base::units::SimSpan;
     use mumakil_core::mapred::{
-        JobId, MapReach, Orders, PerSlot, PolicyBench, Precedence, PrecedenceBy, Reason,
+        JobId, MapReach, Orders, PerSlot, PolicyBench, PolicyNeeds, Precedence, PrecedenceBy,
+        Reason,
     };
 
     /// Launches a map of the first job at every offer, and panics when a test says so.
@@ -108,24 +109,18 @@ mod tests {
     }
 
     impl Scheduler for Simple {
-        fn wants_full_trackers(&self) -> bool {
-            true
-        }
-
-        fn reads_progress(&self) -> bool {
-            true
-        }
-
-        fn orders_reading(&self) -> bool {
-            true
+        fn needs(&self) -> PolicyNeeds {
+            PolicyNeeds {
+                progress: true,
+                full_trackers: true,
+                reading: true,
+                tick_every: Some(SimSpan::from_secs(7)),
+                ..PolicyNeeds::default()
+            }
         }
 
         fn precedence(&self) -> Precedence {
             Precedence::of_jobs(PrecedenceBy::Size)
-        }
-
-        fn tick_every(&self) -> Option<SimSpan> {
-            Some(SimSpan::from_secs(7))
         }
 
         fn tick(&mut self, _: &mut Orders<'_>) {
@@ -149,10 +144,8 @@ mod tests {
     #[test]
     fn the_policy_answers_through_the_stopwatch() {
         let (mut bench, seen) = bench(Simple::default());
-        assert!(bench.policy.wants_full_trackers() && bench.policy.reads_progress());
-        assert!(bench.policy.orders_reading());
+        assert_eq!(bench.policy.needs(), Simple::default().needs());
         assert_eq!(bench.policy.precedence(), Precedence::of_jobs(PrecedenceBy::Size));
-        assert_eq!(bench.policy.tick_every(), Some(SimSpan::from_secs(7)));
         let job = bench.submit(1, 0, |_| {});
         assert_eq!(bench.tick().offer(0).len(), 1);
         assert_eq!(bench.running(0)[0].job(), job);

@@ -270,7 +270,7 @@ impl Registry {
     /// Returns whether the policy of a loaded scenario is an oracle: it uses the true durations of
     /// tasks. A program says it only when it runs.
     pub fn foresees(&self, choice: &SchedulerChoice) -> bool {
-        self.build(choice).is_ok_and(|policy| policy.foresees())
+        self.build(choice).is_ok_and(|policy| policy.needs().truth)
     }
 
     /// As [`Registry::build`], for a policy whose type is known.

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use mumakil::cluster::SlotKind;
 use mumakil::emulation::{Emulated, Options, emulate};
 use mumakil::mapred::{
-    AttemptId, Job, JobChange, JobEvent, MapReach, Offer, Orders, Policy, Reason, Scheduler,
-    StopReason, View,
+    AttemptId, Job, JobChange, JobEvent, MapReach, Offer, Orders, Policy, PolicyNeeds, Reason,
+    Scheduler, StopReason, View,
 };
 use mumakil::random::{ChaCha8Rng, Purpose, stream};
 use mumakil::scenario;
@@ -39,8 +39,8 @@ impl Scheduler for Restless {
         }
     }
 
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(SimSpan::from_secs(7))
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { tick_every: Some(SimSpan::from_secs(7)), ..PolicyNeeds::default() }
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

@@ -482,7 +482,7 @@ impl Tasks {
     }
 
     /// Returns the sum of the running attempts' last reported progress, each from 0 to 1; always 0
-    /// unless the policy [reads progress](super::Scheduler::reads_progress).
+    /// unless the policy needs [progress](super::PolicyNeeds::progress).
     pub fn progress(&self) -> f64 {
         self.progress as f64 / 1e6
     }

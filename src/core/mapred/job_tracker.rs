@@ -127,7 +127,7 @@ impl JobTracker {
             reads_progress,
             ledger,
             may_hear_twice: options.may_hear_twice,
-            reads_on_order: scheduler.orders_reading(),
+            reads_on_order: scheduler.needs().reading,
             scheduler,
             spec,
             queue: VecDeque::new(),
@@ -226,7 +226,7 @@ impl JobTracker {
         let Some(policy) = self.successors.pop_front() else { return };
         self.scheduler = policy;
         self.reads_progress = reads_progress(&*self.scheduler, &self.ledger.hadoop);
-        self.reads_on_order = self.scheduler.orders_reading();
+        self.reads_on_order = self.scheduler.needs().reading;
         // The new policy learns all jobs in their current state, so drop the changes that the old
         // policy has not seen.
         self.ledger.changes.clear();
@@ -400,7 +400,7 @@ impl JobTracker {
         let view = View { now, heard: None, ledger: &self.ledger };
         // A policy notices only at a tick that time has passed, and may act only at the tick after
         // it: so allow two ticks.
-        let ticks = self.scheduler.tick_every().unwrap_or_default() * 2;
+        let ticks = self.scheduler.needs().tick_every.unwrap_or_default() * 2;
         let mut patience = (self.scheduler.patience(&view) + ticks).max(self.ledger.slowness());
         if self.ledger.follows_maps {
             // A load probe that was on its way at the last change does not know of the change. The
@@ -480,7 +480,7 @@ impl JobTracker {
     }
 
     fn plan_tick(&mut self, out: &mut Outbox) {
-        let every = self.scheduler.tick_every();
+        let every = self.scheduler.needs().tick_every;
         self.has_tick = every.is_some();
         if let Some(every) = every {
             out.plan(self.ledger.process.until_next(out.now, every), ToJobTracker::Tick);
@@ -531,7 +531,7 @@ impl JobTracker {
 
 /// Returns whether the progress of attempts is noted.
 fn reads_progress(policy: &dyn Scheduler, hadoop: &Hadoop) -> bool {
-    policy.reads_progress() || hadoop.speculation != Speculation::Off
+    policy.needs().progress || hadoop.speculation != Speculation::Off
 }
 
 /// Refuses a heartbeat while the process is dead, as the machine then refuses the connection.

@@ -72,15 +72,13 @@ pub trait Scheduler: Send {
         Ok(None)
     }
 
-    /// Returns whether the policy is an oracle: it uses the true durations of tasks, which no real
-    /// cluster knows. Scores tell it. Before [`Scheduler::begin`], a policy that is a program does
-    /// not know it yet.
-    fn foresees(&self) -> bool {
-        false
+    /// Returns what the policy needs beside the offers of trackers with free slots.
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds::default()
     }
 
-    /// Gets the true durations of all tasks before the first job arrives; only a policy that
-    /// [foresees](Scheduler::foresees) gets them.
+    /// Gets the true durations of all tasks before the first job arrives; only a policy that needs
+    /// the [truth](PolicyNeeds::truth) gets them.
     fn foresee(&mut self, _truth: &TrueDurations) {}
 
     /// Takes over while jobs run: from another policy, or from the same policy when the
@@ -103,11 +101,6 @@ pub trait Scheduler: Send {
     /// ([`Policy::Options`]), with other pools or queues; all other options stay as they are, and
     /// no job's wait is forgotten. A policy without pools or queues ignores this.
     fn reload(&mut self, _view: &View<'_>, _options: &PolicyReload) {}
-
-    /// Returns how often [`Scheduler::tick`] is called; `None` for never.
-    fn tick_every(&self) -> Option<SimSpan> {
-        None
-    }
 
     /// Returns how long after the last change the policy may still act of its own accord: launch a
     /// task that it refused before, or give an order. If the policy does nothing for this time, and
@@ -167,41 +160,48 @@ pub trait Scheduler: Send {
         1
     }
 
-    /// Returns whether the policy reads the progress of running attempts. Noting progress costs the
-    /// JobTracker a look-up for each running attempt in every heartbeat.
-    fn reads_progress(&self) -> bool {
-        false
-    }
-
-    /// Returns whether the policy reads trackers' [reports](View::reports) on attempts. If no
-    /// policy of a run reads them, trackers without news send no reports, and the run is faster.
-    fn reads_reports(&self) -> bool {
-        true
-    }
-
-    /// Called at regular intervals of virtual time (see [`Scheduler::tick_every`]): the place for
+    /// Called at regular intervals of virtual time (see [`PolicyNeeds::tick_every`]): the place for
     /// time-outs and preemption.
     fn tick(&mut self, _orders: &mut Orders<'_>) {}
-
-    /// Returns whether the policy decides when the splits of a job are [read](Orders::read). If not,
-    /// the threads of the JobTracker read them as jobs arrive.
-    fn orders_reading(&self) -> bool {
-        false
-    }
 
     /// Learns that the reading of a job's splits, which it has [ordered](Orders::read), is over: the
     /// job is initialised now, or has ended meanwhile.
     fn splits_read(&mut self, _job: JobId, _orders: &mut Orders<'_>) {}
 
-    /// Returns whether the policy also gets offers of trackers without a free slot, to preempt
-    /// attempts there or to read their reports.
-    fn wants_full_trackers(&self) -> bool {
-        false
-    }
-
     /// Offers the policy a tracker that can take tasks. Called up to once for every heartbeat, so
     /// the speed of a run depends on it.
     fn offer(&mut self, offer: &mut Offer<'_>);
+}
+
+/// What a policy needs of the JobTracker beside offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyNeeds {
+    /// Whether the policy is an oracle: it uses the true durations of tasks, which no real cluster
+    /// knows. Scores tell it. Before [`Scheduler::begin`], a policy that is a program does not know
+    /// it yet.
+    pub truth: bool,
+    /// Whether the policy reads the progress of running attempts. Noting progress costs the
+    /// JobTracker a look-up for each running attempt in every heartbeat.
+    pub progress: bool,
+    /// Whether the policy reads trackers' [reports](View::reports) on attempts. If no policy of a run
+    /// reads them, trackers without news send no reports, and the run is faster.
+    pub reports: bool,
+    /// Whether the policy also gets offers of trackers without a free slot, to preempt attempts there
+    /// or to read their reports.
+    pub full_trackers: bool,
+    /// Whether the policy decides when the splits of a job are [read](Orders::read). If not, the
+    /// threads of the JobTracker read them as jobs arrive.
+    pub reading: bool,
+    /// How often [`Scheduler::tick`] is called; `None` for never.
+    pub tick_every: Option<SimSpan>,
+}
+
+/// By default a policy needs only reports.
+impl Default for PolicyNeeds {
+    fn default() -> Self {
+        let [truth, progress, full_trackers, reading] = [false; 4];
+        Self { truth, progress, reports: true, full_trackers, reading, tick_every: None }
+    }
 }
 
 /// A number by which a policy ranks jobs, and its name.
@@ -450,7 +450,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the last reported progress of a running map or reduce, from 0 to 1; always 0 unless
-    /// the policy [reads progress](Scheduler::reads_progress).
+    /// the policy needs [progress](PolicyNeeds::progress).
     pub fn progress(&self, attempt: AttemptId) -> f64 {
         step();
         self.ledger.progress(attempt)
@@ -469,8 +469,8 @@ impl<'a> View<'a> {
     /// Returns a tracker's reports on its attempts, from its last heartbeat.
     ///
     /// # Panics
-    /// Panics if the policy does not [read reports](Scheduler::reads_reports): then reports are not
-    /// kept up to date.
+    /// Panics if the policy does not need [reports](PolicyNeeds::reports): then they are not kept up
+    /// to date.
     pub fn reports(&self, tracker: TrackerId) -> &'a [Report] {
         assert!(self.ledger.knows_progress, "a policy that reads reports says that it reads none");
         &self.ledger.trackers[tracker.index()].reports
@@ -557,7 +557,7 @@ impl Orders<'_> {
     }
 
     /// Has a thread begin to read the splits of a job after a while. For policies that
-    /// [decide](Scheduler::orders_reading) when splits are read, and on how many threads: the
+    /// [decide](PolicyNeeds::reading) when splits are read, and on how many threads: the
     /// JobTracker sets no limit.
     pub fn read(&mut self, job: JobId, after: SimSpan) {
         self.ledger.to_read.push((job, after));

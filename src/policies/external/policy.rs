@@ -14,8 +14,8 @@ use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, Complaint, Job, JobChange, JobEvent, JobId, JobState, MapReach, Offer, OptionFacts,
-    Orders, PerSlot, Policy, PolicySite, Reason, RunEndHook, Scheduler, Setting, SlotKind,
-    SlotShare, SlotStanding, TrackerId, TrueDurations, View,
+    Orders, PerSlot, Policy, PolicyNeeds, PolicySite, Reason, RunEndHook, Scheduler, Setting,
+    SlotKind, SlotShare, SlotStanding, TrackerId, TrueDurations, View,
 };
 
 /// The reason that is recorded for an order to which the policy gives no reason.
@@ -94,8 +94,15 @@ impl Scheduler for External {
         Ok(Some(end))
     }
 
-    fn foresees(&self) -> bool {
-        self.wants(Want::Truth)
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds {
+            truth: self.wants(Want::Truth),
+            progress: self.wants(Want::Progress),
+            reports: self.wants(Want::Progress),
+            full_trackers: self.wants(Want::AllOffers),
+            tick_every: self.wishes.tick_us.map(SimSpan::from_micros),
+            ..PolicyNeeds::default()
+        }
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
@@ -144,27 +151,11 @@ impl Scheduler for External {
         self.note(id);
     }
 
-    fn tick_every(&self) -> Option<SimSpan> {
-        self.wishes.tick_us.map(SimSpan::from_micros)
-    }
-
     fn patience(&self, _: &View<'_>) -> SimSpan {
         // A day, if the policy gives no time. A time that is too long does no harm: a stall is just
         // reported late. So a time above the longest span is shortened to it.
         let patience = self.wishes.patience_us.map(SimSpan::from_micros);
         patience.map_or(SimSpan::from_secs(24 * 60 * 60), |patience| patience.min(SimSpan::LONGEST))
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.wants(Want::Progress)
-    }
-
-    fn reads_reports(&self) -> bool {
-        self.wants(Want::Progress)
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.wants(Want::AllOffers)
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

@@ -26,8 +26,8 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::places::move_entry;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicySite,
-    Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
+    Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds,
+    PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
 
 /// The options of `aria`.
@@ -173,8 +173,8 @@ impl Aria {
 }
 
 impl Scheduler for Aria {
-    fn foresees(&self) -> bool {
-        true
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { truth: true, reports: false, ..PolicyNeeds::default() }
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
@@ -187,10 +187,6 @@ impl Scheduler for Aria {
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.delay.patience(view)
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
     }
 
     fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {

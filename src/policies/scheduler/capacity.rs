@@ -41,8 +41,9 @@ use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     Complaint, HadoopLine, Job, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer,
-    OptionFacts, Orders, PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy,
-    PromisedSlots, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding, View,
+    OptionFacts, Orders, PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence,
+    PrecedenceBy, PromisedSlots, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding,
+    View,
 };
 
 /// The capacity scheduler.
@@ -212,12 +213,10 @@ impl Scheduler for Capacity {
         waits + queues.max().unwrap_or(SimSpan::ZERO)
     }
 
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(self.init_poll)
-    }
-
-    fn orders_reading(&self) -> bool {
-        true
+    fn needs(&self) -> PolicyNeeds {
+        let needs = self.tree.reduces().needs();
+        let progress = self.reclaim.is_some() || needs.progress;
+        PolicyNeeds { progress, reading: true, tick_every: Some(self.init_poll), ..needs }
     }
 
     fn withheld(&self, view: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
@@ -253,14 +252,6 @@ impl Scheduler for Capacity {
 
     fn width(&self, job: JobId, kind: SlotKind) -> u32 {
         self.tree.member(job).map_or(1, |member| member.width[kind])
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.reclaim.is_some() || self.tree.reduces().read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
     }
 
     fn splits_read(&mut self, job: JobId, orders: &mut Orders<'_>) {

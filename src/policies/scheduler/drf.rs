@@ -31,8 +31,8 @@ use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, PerSlot, Policy,
-    PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind, SlotStanding, View,
-    step,
+    PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind,
+    SlotStanding, View, step,
 };
 
 /// The options of `drf`.
@@ -205,12 +205,8 @@ impl Scheduler for Drf {
         self.delay.patience(view)
     }
 
-    fn reads_progress(&self) -> bool {
-        self.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
+    fn needs(&self) -> PolicyNeeds {
+        self.reduces.needs()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

@@ -24,8 +24,8 @@ use super::shared::places::move_entry;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, SlotShare,
-    SlotStanding, View, step,
+    Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler,
+    SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `dynamic-priority`.
@@ -206,12 +206,8 @@ impl Scheduler for DynamicPriority {
         self.delay.patience(view)
     }
 
-    fn reads_reports(&self) -> bool {
-        false
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(self.interval)
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { reports: false, tick_every: Some(self.interval), ..PolicyNeeds::default() }
     }
 
     fn tick(&mut self, _: &mut Orders<'_>) {

@@ -50,8 +50,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
-    Scheduler, SlotKind, SlotShare, SlotStanding, View,
+    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
+    PromisedSlots, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -300,12 +300,13 @@ impl Scheduler for Fair {
         self.delay.patience(view) + self.starvation.longest(&self.tree)
     }
 
-    fn tick_every(&self) -> Option<SimSpan> {
+    fn needs(&self) -> PolicyNeeds {
         // The paper's variant computes everything after every change, and needs ticks only for its
         // kills.
         let needs_ticks =
             self.options.variant == FairVariant::Hadoop || self.options.preemption.kills();
-        needs_ticks.then_some(self.options.update_interval)
+        let tick_every = needs_ticks.then_some(self.options.update_interval);
+        PolicyNeeds { tick_every, ..self.tree.reduces().needs() }
     }
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
@@ -320,14 +321,6 @@ impl Scheduler for Fair {
             let share = Some(SlotShare::of(shares[pool.index()]));
             say(&pools.pool(pool).name, SlotStanding { share, ..self.tree.standing(pool, kind) });
         }
-    }
-
-    fn reads_progress(&self) -> bool {
-        self.tree.reduces().read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

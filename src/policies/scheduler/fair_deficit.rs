@@ -36,8 +36,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority, PromisedSlots,
-    RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
+    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
+    PromisedSlots, RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 /// The options of `fair-deficit`.
@@ -219,21 +219,13 @@ impl Scheduler for FairDeficit {
         }
     }
 
-    fn reads_progress(&self) -> bool {
-        self.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { tick_every: Some(self.options.update_interval), ..self.reduces.needs() }
     }
 
     fn patience(&self, _: &View<'_>) -> SimSpan {
         // Deficits grow with time, but the policy never holds a slot back for them.
         SimSpan::ZERO
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(self.options.update_interval)
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

@@ -27,7 +27,7 @@ use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
-    Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
+    PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
 };
 
 /// The options of `fifo`.
@@ -138,12 +138,8 @@ impl Scheduler for Fifo {
         }
     }
 
-    fn reads_progress(&self) -> bool {
-        self.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
+    fn needs(&self) -> PolicyNeeds {
+        self.reduces.needs()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

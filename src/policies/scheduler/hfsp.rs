@@ -45,8 +45,8 @@ use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
-    Outcome, PerSlot, Policy, PolicySite, Precedence, PrecedenceBy, Preemption, RankNumber, Report,
-    RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
+    Outcome, PerSlot, Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Preemption,
+    RankNumber, Report, RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The state of the scheduler.
@@ -259,8 +259,11 @@ impl Scheduler for Hfsp {
         self.estimates.begin(setting).map(|()| None)
     }
 
-    fn foresees(&self) -> bool {
-        self.estimates.are_true()
+    fn needs(&self) -> PolicyNeeds {
+        // Hadoop offers only free slots, but preemption needs trackers without free slots.
+        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
+        let full_trackers = makes_room || self.rules.reduce_time_out.is_some();
+        PolicyNeeds { truth: self.estimates.are_true(), full_trackers, ..PolicyNeeds::default() }
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
@@ -348,12 +351,6 @@ impl Scheduler for Hfsp {
 
     /// Returns whether full trackers should make offers, too: to preempt attempts there, and to
     /// measure the reduces of samples.
-    fn wants_full_trackers(&self) -> bool {
-        // Hadoop offers only free slots, but preemption needs trackers without free slots.
-        let makes_room = SlotKind::BOTH.iter().any(|kind| self.means(*kind) != SlotTaking::Wait);
-        makes_room || self.rules.reduce_time_out.is_some()
-    }
-
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
             // This heartbeat may change the sizes of jobs and so their order. Read its report

@@ -52,8 +52,8 @@ use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
-    Scheduler, SlotKind, SlotStanding, View,
+    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
+    PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding, View,
 };
 
 /// The options of `modified-fair`.
@@ -211,20 +211,13 @@ impl Scheduler for ModifiedFair {
         self.standings.holdings(kind, say);
     }
 
-    fn reads_progress(&self) -> bool {
-        self.standings.reduces().read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
+    fn needs(&self) -> PolicyNeeds {
+        let tick_every = Some(self.options.update_interval);
+        PolicyNeeds { tick_every, ..self.standings.reduces().needs() }
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
         self.delay.patience(view)
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(self.options.update_interval)
     }
 
     fn tick(&mut self, orders: &mut Orders<'_>) {

@@ -17,8 +17,8 @@ use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, Precedence, PrecedenceBy,
-    Scheduler, SlotKind, View,
+    JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds, Precedence,
+    PrecedenceBy, Scheduler, SlotKind, View,
 };
 
 /// Serves jobs by their number of running tasks, the fewest first. The type `O` of the options
@@ -77,12 +77,8 @@ impl<O> Scheduler for FewestFirst<O> {
         self.delay.patience(view)
     }
 
-    fn reads_progress(&self) -> bool {
-        self.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        false
+    fn needs(&self) -> PolicyNeeds {
+        self.reduces.needs()
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

@@ -30,8 +30,8 @@ use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     AttemptId, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
-    PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting, SlotKind,
-    SlotStanding, TrackerId, TrueDurations, View, step,
+    PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting,
+    SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
 };
 
 /// The options of `offers`.
@@ -175,7 +175,7 @@ impl Offers {
         let waits =
             |kind| jobs.iter().any(|id| view.job(*id).is_some_and(|job| 0 < job.pending(kind)));
         // A policy that suspends may have something to resume.
-        (policy.wants_full_trackers() && !jobs.is_empty()) || kinds.any(waits)
+        (policy.needs().full_trackers && !jobs.is_empty()) || kinds.any(waits)
     }
 
     /// Returns the framework that gets the next offer of a node; `None` if all have been asked, have
@@ -253,13 +253,23 @@ impl Scheduler for Offers {
         Ok(hook)
     }
 
-    fn foresees(&self) -> bool {
-        self.frameworks.iter().any(|framework| framework.policy.foresees())
+    fn needs(&self) -> PolicyNeeds {
+        let all = self.frameworks.iter().map(|framework| framework.policy.needs());
+        let none = PolicyNeeds { reports: false, ..PolicyNeeds::default() };
+        all.fold(none, |one, other| PolicyNeeds {
+            truth: one.truth || other.truth,
+            progress: one.progress || other.progress,
+            reports: one.reports || other.reports,
+            full_trackers: one.full_trackers || other.full_trackers,
+            // The policies that decide this cannot be a framework's.
+            reading: false,
+            tick_every: self.tick_every,
+        })
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
         let policies = self.frameworks.iter_mut().map(|framework| &mut framework.policy);
-        policies.filter(|policy| policy.foresees()).for_each(|policy| policy.foresee(truth));
+        policies.filter(|policy| policy.needs().truth).for_each(|policy| policy.foresee(truth));
     }
 
     fn refuses(&self, view: &View<'_>, job: &JobSpec) -> Option<Reason> {
@@ -285,13 +295,9 @@ impl Scheduler for Offers {
         framework.policy.job_changed(view, event);
     }
 
-    fn tick_every(&self) -> Option<SimSpan> {
-        self.tick_every
-    }
-
     fn tick(&mut self, orders: &mut Orders<'_>) {
         for framework in &mut self.frameworks {
-            let Some(every) = framework.policy.tick_every() else { continue };
+            let Some(every) = framework.policy.needs().tick_every else { continue };
             let ticks = orders.view().rounds(every);
             if std::mem::replace(&mut framework.ticked, ticks) != ticks {
                 framework.policy.tick(orders);
@@ -328,25 +334,13 @@ impl Scheduler for Offers {
         }
     }
 
-    fn reads_progress(&self) -> bool {
-        self.frameworks.iter().any(|framework| framework.policy.reads_progress())
-    }
-
-    fn reads_reports(&self) -> bool {
-        self.frameworks.iter().any(|framework| framework.policy.reads_reports())
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.frameworks.iter().any(|framework| framework.policy.wants_full_trackers())
-    }
-
     fn offer(&mut self, offer: &mut Offer<'_>) {
         let (now, tracker) = (offer.view().now(), offer.tracker());
         let has_free = |offer: &Offer<'_>| SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind));
         if !has_free(offer) {
             // A framework may take slots from its own attempts, whoever gets the offers.
             for framework in &mut self.frameworks {
-                if framework.policy.wants_full_trackers() {
+                if framework.policy.needs().full_trackers {
                     framework.policy.offer(offer);
                 }
             }
@@ -441,7 +435,7 @@ impl Policy for Offers {
                 ticked: 0,
             })
             .collect();
-        let ticks = frameworks.iter().filter_map(|framework| framework.policy.tick_every());
+        let ticks = frameworks.iter().filter_map(|framework| framework.policy.needs().tick_every);
         let tick_every = ticks.map(SimSpan::as_micros).reduce(common_divisor);
         Self {
             names,

@@ -24,8 +24,8 @@ use super::shared::suspensions::KillOrWait;
 use mumakil_base::units::Factor;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
-    PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotShare,
-    SlotStanding, View,
+    PolicyNeeds, PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind,
+    SlotShare, SlotStanding, View,
 };
 
 /// The options of `quincy`.
@@ -148,12 +148,12 @@ impl Scheduler for Quincy {
         Ok(None)
     }
 
-    fn reads_reports(&self) -> bool {
-        false
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.options.preemption.kills()
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds {
+            reports: false,
+            full_trackers: self.options.preemption.kills(),
+            ..PolicyNeeds::default()
+        }
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

@@ -39,8 +39,8 @@ use super::shared::suspensions::{SlotTaking, SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
-    PerSlot, Policy, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind, TaskTimeSum,
-    TrackerId, View,
+    PerSlot, Policy, PolicyNeeds, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind,
+    TaskTimeSum, TrackerId, View,
 };
 
 /// For how long time alone may change ranks before a job takes a slot.
@@ -261,16 +261,9 @@ impl Scheduler for ByRank {
         self.delay.patience(view) + ages
     }
 
-    fn reads_progress(&self) -> bool {
-        self.reduces.read_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        self.taking().is_some()
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.taking().is_some()
+    fn needs(&self) -> PolicyNeeds {
+        let takes = self.taking().is_some();
+        PolicyNeeds { reports: takes, full_trackers: takes, ..self.reduces.needs() }
     }
 
     fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {

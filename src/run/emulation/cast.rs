@@ -139,7 +139,7 @@ impl ActingPolicies {
         let Some((_, node)) = costs.topology.nodes().next() else { return };
         let truth = TrueDurations::new(costs.clone(), node);
         let policies = std::iter::once(&mut self.first).chain(&mut self.successors);
-        policies.filter(|policy| policy.foresees()).for_each(|policy| policy.foresee(&truth));
+        policies.filter(|policy| policy.needs().truth).for_each(|policy| policy.foresee(&truth));
     }
 }
 

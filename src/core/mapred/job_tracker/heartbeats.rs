@@ -92,7 +92,7 @@ impl JobTracker {
         // After a restart no task is launched until the trackers named in the histories of jobs are
         // back: otherwise tasks that they still run would be launched twice.
         let may_get_tasks = tracker.is_active() && !self.ledger.is_recovering();
-        let is_offered = has_room.map || has_room.reduce || self.scheduler.wants_full_trackers();
+        let is_offered = has_room.map || has_room.reduce || self.scheduler.needs().full_trackers;
         let (mut directives, looks) = if is_offered && may_get_tasks {
             self.launch(id, has_room, out)
         } else {

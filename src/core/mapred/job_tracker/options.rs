@@ -74,7 +74,7 @@ impl JobTrackerOptions {
         !self.forgoes_progress
             || self.follows_maps
             || hadoop.speculation != Speculation::Off
-            || policies.any(|policy| policy.reads_reports() || policy.reads_progress())
+            || policies.any(|policy| policy.needs().reports || policy.needs().progress)
     }
 }
 

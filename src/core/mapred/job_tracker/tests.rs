@@ -27,7 +27,7 @@ use crate::mapred::map_outputs::MapOutputs;
 use crate::mapred::message::ToMapOutputs;
 use crate::mapred::reason::Reason;
 use crate::mapred::replicas::Replicas;
-use crate::mapred::scheduler::{Offer, Preemption};
+use crate::mapred::scheduler::{Offer, PolicyNeeds, Preemption};
 use crate::mapred::spec::{Input, JobSpec};
 use crate::mapred::speculation::{Hadoop020Options, Rule};
 use mumakil_base::units::{Bytes, Count, Fraction};
@@ -73,8 +73,8 @@ impl Scheduler for Greedy {
         }
     }
 
-    fn reads_progress(&self) -> bool {
-        true
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { progress: true, ..PolicyNeeds::default() }
     }
 }
 

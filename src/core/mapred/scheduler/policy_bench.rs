@@ -234,10 +234,10 @@ impl<P: Scheduler> PolicyBench<P> {
     }
 
     /// Lets time pass. The policy gets its ticks meanwhile, as often as it
-    /// [wants](Scheduler::tick_every).
+    /// [needs](PolicyNeeds::tick_every) them.
     pub fn advance(&mut self, span: SimSpan) -> &mut Self {
         let until = self.out.now + span;
-        while let Some(every) = self.policy.tick_every() {
+        while let Some(every) = self.policy.needs().tick_every {
             // As in a run, the first tick comes one interval after the start.
             let every = every.as_micros().max(1);
             let next = SimTime::from_micros((self.out.now.as_micros() / every + 1) * every);
@@ -263,7 +263,7 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// Submits a job of `maps` maps and `reduces` reduces, after `change` has changed what it is
     /// by default: a job of user `ann` in pool `research`, of normal priority, without input. Its
-    /// splits are read at once, even under a policy that [orders](Scheduler::orders_reading) that.
+    /// splits are read at once, even under a policy that [decides](PolicyNeeds::reading) that.
     ///
     /// # Panics
     /// Panics if the policy refuses the job; a test of refusals uses
@@ -576,7 +576,7 @@ impl<P: Scheduler> PolicyBench<P> {
         let (id, now) = (TrackerId(tracker), self.out.now);
         self.ledger.forget_old_fault(id, &mut self.out);
         let seeks_slow_tasks = self.ledger.hadoop.speculation != Speculation::Off;
-        let reads_progress = self.policy.reads_progress() || seeks_slow_tasks;
+        let reads_progress = self.policy.needs().progress || seeks_slow_tasks;
         let mut occupied = PerSlot::default();
         let mut reports = Vec::new();
         for attempt in &self.trackers[tracker as usize] {
@@ -642,6 +642,7 @@ mod tests {
     use crate::mapred::ids::TaskId;
     use crate::mapred::job::JobState;
     use crate::mapred::map_cache::MapReach;
+    use crate::mapred::scheduler::PolicyNeeds;
     use crate::mapred::speculation::{Hadoop020Options, Rule};
     use mumakil_base::units::Count;
     use std::cell::Cell;
@@ -659,16 +660,16 @@ mod tests {
     }
 
     impl Scheduler for Obedient {
-        fn tick_every(&self) -> Option<SimSpan> {
-            Some(SimSpan::from_secs(3))
+        fn needs(&self) -> PolicyNeeds {
+            PolicyNeeds {
+                progress: true,
+                tick_every: Some(SimSpan::from_secs(3)),
+                ..PolicyNeeds::default()
+            }
         }
 
         fn refuses(&self, _: &View<'_>, job: &JobSpec) -> Option<Reason> {
             self.most_maps.filter(|most| *most < job.maps).map(Reason::TooManyTasks)
-        }
-
-        fn reads_progress(&self) -> bool {
-            true
         }
 
         fn tick(&mut self, orders: &mut Orders<'_>) {

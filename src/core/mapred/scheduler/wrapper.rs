@@ -1,8 +1,8 @@
 //! Policies that wrap another policy and pass on the calls that they do not handle.
 
 use super::{
-    JobEvent, Offer, Orders, PolicyReload, Precedence, RankNumber, RunEndHook, Scheduler, Setting,
-    View,
+    JobEvent, Offer, Orders, PolicyNeeds, PolicyReload, Precedence, RankNumber, RunEndHook,
+    Scheduler, Setting, View,
 };
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::JobSize;
@@ -24,9 +24,9 @@ pub trait Wrapper: Send {
     /// Calls the wrapped policy.
     fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R;
 
-    /// As [`Scheduler::reads_reports`].
-    fn reads_reports_inner(&self) -> bool {
-        self.inner().reads_reports()
+    /// As [`Scheduler::needs`].
+    fn needs_inner(&self) -> PolicyNeeds {
+        self.inner().needs()
     }
 
     /// As [`Scheduler::offer`].
@@ -40,8 +40,8 @@ impl<W: Wrapper> Scheduler for W {
         self.pass(|policy| policy.begin(setting))
     }
 
-    fn foresees(&self) -> bool {
-        self.inner().foresees()
+    fn needs(&self) -> PolicyNeeds {
+        self.needs_inner()
     }
 
     fn foresee(&mut self, truth: &TrueDurations) {
@@ -62,10 +62,6 @@ impl<W: Wrapper> Scheduler for W {
 
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
         self.pass(|policy| policy.reload(view, options));
-    }
-
-    fn tick_every(&self) -> Option<SimSpan> {
-        self.inner().tick_every()
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
@@ -101,28 +97,12 @@ impl<W: Wrapper> Scheduler for W {
         self.inner().width(job, kind)
     }
 
-    fn reads_progress(&self) -> bool {
-        self.inner().reads_progress()
-    }
-
-    fn reads_reports(&self) -> bool {
-        self.reads_reports_inner()
-    }
-
     fn tick(&mut self, orders: &mut Orders<'_>) {
         self.pass(|policy| policy.tick(orders));
     }
 
-    fn orders_reading(&self) -> bool {
-        self.inner().orders_reading()
-    }
-
     fn splits_read(&mut self, job: JobId, orders: &mut Orders<'_>) {
         self.pass(|policy| policy.splits_read(job, orders));
-    }
-
-    fn wants_full_trackers(&self) -> bool {
-        self.inner().wants_full_trackers()
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {

@@ -205,7 +205,7 @@ mod tests {
             bench.fill();
             bench.submit(1, 0, |_| {});
             assert_eq!(round(&mut bench, 1), [], "{preemption}");
-            assert!(!bench.policy.wants_full_trackers());
+            assert!(!bench.policy.needs().full_trackers);
         }
     }
 

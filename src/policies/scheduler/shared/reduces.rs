@@ -16,7 +16,9 @@ use super::coupling::ReduceGate;
 use super::delay::Delay;
 use super::srt::{ReduceOrder, Srt};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{Job, JobId, Launched, Offer, Reason, SlotKind, SlotStanding, View};
+use mumakil_core::mapred::{
+    Job, JobId, Launched, Offer, PolicyNeeds, Reason, SlotKind, SlotStanding, View,
+};
 
 /// The rules for which reduces start. By default reduces follow the policy's order of jobs and are
 /// not held back.
@@ -40,9 +42,11 @@ impl Reduces {
         self.srt.is_some()
     }
 
-    /// Returns whether the order needs the progress of running maps.
-    pub fn read_progress(&self) -> bool {
-        self.srt.as_ref().is_some_and(Srt::reads_progress)
+    /// Returns the needs of a policy that reads no reports: its order of reduces may read the
+    /// progress of running maps.
+    pub fn needs(&self) -> PolicyNeeds {
+        let progress = self.srt.as_ref().is_some_and(Srt::reads_progress);
+        PolicyNeeds { progress, reports: false, ..PolicyNeeds::default() }
     }
 
     /// Returns how many more tasks of a job may be launched: all waiting maps, or the reduces that

@@ -118,8 +118,8 @@ fn while_an_attempt_commits_its_slot_is_offered_and_its_job_counts_it() {
 struct Pushy;
 
 impl Scheduler for Pushy {
-    fn wants_full_trackers(&self) -> bool {
-        true
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { full_trackers: true, ..PolicyNeeds::default() }
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
@@ -171,8 +171,8 @@ struct Ticking;
 impl Scheduler for Ticking {
     fn offer(&mut self, _: &mut Offer<'_>) {}
 
-    fn tick_every(&self) -> Option<SimSpan> {
-        Some(SimSpan::from_millis(500))
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { tick_every: Some(SimSpan::from_millis(500)), ..PolicyNeeds::default() }
     }
 }
 

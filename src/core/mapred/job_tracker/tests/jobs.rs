@@ -111,8 +111,8 @@ fn a_twentieth_of_the_maps_is_taken_in_single_precision() {
 struct ReadsLater;
 
 impl Scheduler for ReadsLater {
-    fn orders_reading(&self) -> bool {
-        true
+    fn needs(&self) -> PolicyNeeds {
+        PolicyNeeds { reading: true, ..PolicyNeeds::default() }
     }
 
     fn refuses(&self, _: &View<'_>, job: &JobSpec) -> Option<Reason> {
