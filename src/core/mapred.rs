@@ -101,11 +101,11 @@ pub use replicas::{Copy, InputReading, ReplicaChoice, Replicas};
 pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, OptionFile,
-    OptionFileReader, OrFile, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry,
-    PolicyFailed, PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload,
-    PolicySite, PolicyWords, Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning,
-    PromisedSlots, RankNumber, RunEndHook, RunPermit, Scheduler, SchedulerChoice, Setting,
-    SizeEstimator, SizeEstimators, View, Wrapper, position, steps::step,
+    OptionFileReader, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry, PolicyFailed,
+    PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload, PolicySite, PolicyWords,
+    Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber,
+    RunEndHook, RunPermit, Scheduler, SchedulerChoice, Setting, SizeEstimator, SizeEstimators,
+    View, Wrapper, or_file, position, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

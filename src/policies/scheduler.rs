@@ -10,8 +10,6 @@
 //!     launch ─▶ a directive in the heartbeat's answer
 //! ```
 
-#[cfg(test)]
-mod alterations;
 mod aria;
 mod capacity;
 mod drf;
@@ -20,8 +18,6 @@ mod estimator;
 mod fair;
 mod fair_deficit;
 mod fifo;
-#[cfg(test)]
-mod growth;
 mod hfsp;
 mod modified_fair;
 mod naive;
@@ -31,7 +27,7 @@ mod rank;
 mod ranked;
 pub mod shared;
 #[cfg(test)]
-mod truthfulness;
+mod tests;
 mod yardsticks;
 
 pub use aria::{Aria, AriaOptions, DeadlineBound};

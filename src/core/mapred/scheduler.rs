@@ -37,7 +37,7 @@ use serde::de::DeserializeOwned;
 pub use self::choice::SchedulerChoice;
 pub use self::entry::{DelayedNames, OptionFacts, PolicyEntry, PolicyGroups, PolicyOptions};
 pub use self::failure::PolicyFailed;
-pub use self::option_file::{OptionFile, OptionFileReader, OrFile, position};
+pub use self::option_file::{OptionFile, OptionFileReader, or_file, position};
 pub use self::policy_bench::PolicyBench;
 pub use self::precedence::{Precedence, PrecedenceBy};
 pub use self::program::{PolicyProgram, ProgramPermit, ProgramWarning, RunPermit};

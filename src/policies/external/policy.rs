@@ -7,8 +7,8 @@ use super::dialogue::Dialogue;
 use super::options::ExternalOptions;
 use super::protocol::{
     Answer, Cluster, Counts, Question, Submitted, Want, WireAction, WireAttempt, WireFromPolicy,
-    WireHello, WireLaunched, WireNews, WireOwnReason, WireReason, WireStanding, WireToPolicy,
-    WireWhy,
+    WireHello, WireLaunched, WireNews, WireOrder, WireOwnReason, WireReason, WireStanding,
+    WireToPolicy, WireWhy,
 };
 use super::words::kept;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -431,26 +431,18 @@ impl External {
     }
 
     /// Carries out an order about an attempt; returns any other order unchanged.
-    fn order(&mut self, orders: &mut Orders<'_>, deed: WireAction) -> Option<WireAction> {
-        let now = orders.view().now();
-        let (WireAction::Kill { attempt, .. }
-        | WireAction::Suspend { attempt, .. }
-        | WireAction::Resume { attempt, .. }
-        | WireAction::Checkpoint { attempt, .. }) = &deed
-        else {
-            return Some(deed);
+    fn order<'o>(&mut self, orders: &mut Orders<'o>, deed: WireAction) -> Option<WireAction> {
+        let (act, WireOrder { attempt, why }): (fn(&mut Orders<'o>, _, _), _) = match deed {
+            WireAction::Kill(order) => (Orders::kill, order),
+            WireAction::Suspend(order) => (Orders::suspend, order),
+            WireAction::Resume(order) => (Orders::resume, order),
+            WireAction::Checkpoint(order) => (Orders::checkpoint, order),
+            other => return Some(other),
         };
         // The policy may not know yet that the attempt has ended, so check only its job.
-        self.known(&orders.view(), now, attempt.0);
-        match deed {
-            WireAction::Kill { attempt, why } => orders.kill(attempt.into(), reason(why)),
-            WireAction::Suspend { attempt, why } => orders.suspend(attempt.into(), reason(why)),
-            WireAction::Resume { attempt, why } => orders.resume(attempt.into(), reason(why)),
-            WireAction::Checkpoint { attempt, why } => {
-                orders.checkpoint(attempt.into(), reason(why));
-            }
-            other => return Some(other),
-        }
+        let (view, now) = (orders.view(), orders.view().now());
+        self.known(&view, now, attempt.0);
+        act(orders, attempt.into(), reason(why));
         None
     }
 

@@ -387,37 +387,13 @@ pub enum WireAction {
         why: Option<WireWhy>,
     },
     /// Kill an attempt, at its tracker's next heartbeat.
-    Kill {
-        /// The attempt.
-        attempt: WireAttempt,
-        /// Why.
-        #[serde(default)]
-        why: Option<WireWhy>,
-    },
+    Kill(WireOrder),
     /// Stop a running attempt; it keeps its memory and its work.
-    Suspend {
-        /// The attempt.
-        attempt: WireAttempt,
-        /// Why.
-        #[serde(default)]
-        why: Option<WireWhy>,
-    },
+    Suspend(WireOrder),
     /// Resume a suspended attempt.
-    Resume {
-        /// The attempt.
-        attempt: WireAttempt,
-        /// Why.
-        #[serde(default)]
-        why: Option<WireWhy>,
-    },
+    Resume(WireOrder),
     /// Let an attempt write its state to disk and end; a later attempt of its task goes on from there.
-    Checkpoint {
-        /// The attempt.
-        attempt: WireAttempt,
-        /// Why.
-        #[serde(default)]
-        why: Option<WireWhy>,
-    },
+    Checkpoint(WireOrder),
     /// Record that the job gets no slot of a kind here. It changes nothing in the run.
     Refuse {
         /// The job.
@@ -427,6 +403,18 @@ pub enum WireAction {
         /// Why.
         why: WireWhy,
     },
+}
+
+/// An order about an attempt.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct WireOrder {
+    /// The attempt.
+    pub attempt: WireAttempt,
+    /// Why.
+    #[serde(default)]
+    pub why: Option<WireWhy>,
 }
 
 /// How far away the input of a map may be.
@@ -546,95 +534,38 @@ pub fn schema() -> Value {
 
 impl From<AttemptId> for WireAttempt {
     fn from(AttemptId { task: TaskId { job, kind, index }, number }: AttemptId) -> Self {
-        Self(
-            job.0,
-            match kind {
-                TaskKind::Map => WireKind::Map,
-                TaskKind::Reduce => WireKind::Reduce,
-                TaskKind::Setup => WireKind::Setup,
-                TaskKind::Cleanup => WireKind::Cleanup,
-            },
-            index,
-            number,
-        )
+        Self(job.0, kind.into(), index, number)
     }
 }
 
 impl From<WireAttempt> for AttemptId {
     fn from(WireAttempt(job, kind, index, number): WireAttempt) -> Self {
-        let kind = match kind {
-            WireKind::Map => TaskKind::Map,
-            WireKind::Reduce => TaskKind::Reduce,
-            WireKind::Setup => TaskKind::Setup,
-            WireKind::Cleanup => TaskKind::Cleanup,
-        };
-        TaskId { job: JobId(job), kind, index }.attempt(number)
+        TaskId { job: JobId(job), kind: kind.into(), index }.attempt(number)
     }
 }
 
-impl From<mapred::AttemptState> for State {
-    fn from(state: mapred::AttemptState) -> Self {
-        use mapred::AttemptState as Of;
-        match state {
-            Of::Unassigned => Self::Unassigned,
-            Of::Running => Self::Running,
-            Of::Suspended => Self::Suspended,
-            Of::CommitPending => Self::CommitPending,
-            Of::FailedUnclean => Self::FailedUnclean,
-            Of::KilledUnclean => Self::KilledUnclean,
-            Of::Succeeded => Self::Succeeded,
-            Of::Failed => Self::Failed,
-            Of::Killed => Self::Killed,
+/// Converts an enum into one with the same words.
+macro_rules! convert {
+    ($($from:ty => $to:ty { $($word:ident)* })*) => { $(
+        impl From<$from> for $to {
+            fn from(from: $from) -> Self {
+                match from { $(<$from>::$word => Self::$word,)* }
+            }
         }
-    }
+    )* };
 }
 
-impl From<mapred::Outcome> for WireOutcome {
-    fn from(outcome: mapred::Outcome) -> Self {
-        match outcome {
-            mapred::Outcome::Succeeded => Self::Succeeded,
-            mapred::Outcome::Failed => Self::Failed,
-            mapred::Outcome::Killed => Self::Killed,
-        }
+convert! {
+    TaskKind => WireKind { Map Reduce Setup Cleanup }
+    WireKind => TaskKind { Map Reduce Setup Cleanup }
+    mapred::AttemptState => State {
+        Unassigned Running Suspended CommitPending FailedUnclean KilledUnclean Succeeded Failed Killed
     }
-}
-
-impl From<mapred::Locality> for WireLocality {
-    fn from(locality: mapred::Locality) -> Self {
-        match locality {
-            mapred::Locality::Node => Self::Node,
-            mapred::Locality::Rack => Self::Rack,
-            mapred::Locality::OffRack => Self::OffRack,
-        }
-    }
-}
-
-impl From<WireReach> for mapred::MapReach {
-    fn from(reach: WireReach) -> Self {
-        match reach {
-            WireReach::Node => Self::Node,
-            WireReach::Rack => Self::Rack,
-            WireReach::Any => Self::Any,
-        }
-    }
-}
-
-impl From<mapred::SlotKind> for Slot {
-    fn from(kind: mapred::SlotKind) -> Self {
-        match kind {
-            mapred::SlotKind::Map => Self::Map,
-            mapred::SlotKind::Reduce => Self::Reduce,
-        }
-    }
-}
-
-impl From<Slot> for mapred::SlotKind {
-    fn from(slot: Slot) -> Self {
-        match slot {
-            Slot::Map => Self::Map,
-            Slot::Reduce => Self::Reduce,
-        }
-    }
+    mapred::Outcome => WireOutcome { Succeeded Failed Killed }
+    mapred::Locality => WireLocality { Node Rack OffRack }
+    WireReach => mapred::MapReach { Node Rack Any }
+    mapred::SlotKind => Slot { Map Reduce }
+    Slot => mapred::SlotKind { Map Reduce }
 }
 
 #[cfg(test)]
@@ -671,7 +602,7 @@ mod tests {
         let held = WireStanding { held: 3, share: Some(1.5), min_share: 0 };
         let why = Some(WireWhy::Coded(WireReason::OverShare(held)));
         let attempt = WireAttempt(0, WireKind::Map, 4, 1);
-        assert_eq!(answer.deeds[2], WireAction::Kill { attempt, why });
+        assert_eq!(answer.deeds[2], WireAction::Kill(WireOrder { attempt, why }));
         let why = Some(WireWhy::Coded(WireReason::InLine { place: 2 }));
         assert_eq!(answer.deeds[3], WireAction::Map { job: 0, reach: WireReach::Any, why });
     }

@@ -258,8 +258,7 @@ impl Policy for Aria {
     }
 
     fn facts(options: &AriaOptions) -> OptionFacts<'_> {
-        let delayed = options.delay.named();
-        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
+        options.delay.facts()
     }
 
     fn new(AriaOptions { bound, spare, delay }: AriaOptions) -> Self {

@@ -36,7 +36,7 @@ use self::reclaim::Reclaim;
 use self::reserved::Reserved;
 pub use self::rules::Rules;
 use self::tree::{QueueMember, QueueTree};
-use super::shared::delay::{Delay, DelaySpec};
+use super::shared::delay::{Delay, NO_DELAY};
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
@@ -94,10 +94,8 @@ impl Policy for Capacity {
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        let WithReduces { own, reduces } = options;
-        let delayed = own.delay.as_ref().map(DelaySpec::named).unwrap_or_default();
-        let groups = Some(own.allocations.groups());
-        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, groups, ..OptionFacts::default() }
+        let groups = Some(options.own.allocations.groups());
+        OptionFacts { groups, ..options.facts(options.own.delay.as_ref().unwrap_or(&NO_DELAY)) }
     }
 
     fn new(options: Self::Options) -> Self {

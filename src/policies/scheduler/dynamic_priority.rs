@@ -253,8 +253,7 @@ impl Policy for DynamicPriority {
     }
 
     fn facts(options: &DynamicPriorityOptions) -> OptionFacts<'_> {
-        let delayed = options.delay.named();
-        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
+        options.delay.facts()
     }
 
     fn new(options: DynamicPriorityOptions) -> Self {

@@ -43,15 +43,15 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::PoolId;
-use super::shared::pools::{Pool, Pools};
+use super::shared::pools::{Pool, Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::KillOrWait;
 use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
-    PromisedSlots, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotShare, SlotStanding, View,
 };
 
 /// The options of `fair`.
@@ -67,7 +67,7 @@ pub struct FairOptions {
         "fair_share_after": {"variant": "hadoop", "preemption": "kill"},
         "min_share_after": {"variant": "hadoop", "preemption": "kill"},
     }}))]
-    #[schemars(with = "OrFile<Pools>")]
+    #[schemars(schema_with = "pools_or_file")]
     pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
@@ -217,10 +217,8 @@ impl Policy for Fair {
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        let WithReduces { own, reduces } = options;
-        let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
-        let groups = Some(own.allocations.groups());
-        OptionFacts { heeds_bytes, delayed, groups, ..OptionFacts::default() }
+        let groups = Some(options.own.allocations.groups());
+        OptionFacts { groups, ..options.facts(&options.own.delay) }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -25,18 +25,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::allocations::{PoolBy, no_nested};
+use super::shared::delay::NO_DELAY;
 use super::shared::job_queue::JobQueue;
 use super::shared::load::{TrackerLoad, room};
 use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::{PoolId, PoolTree};
-use super::shared::pools::Pools;
+use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::weight;
 use super::shared::updates::standstill;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
+    Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
     PromisedSlots, RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
@@ -53,7 +54,7 @@ pub struct FairDeficitOptions {
         "fair_share_after": {"the policy `fair`": true},
         "min_share_after": {"the policy `fair`": true},
     }}))]
-    #[schemars(with = "OrFile<Pools>")]
+    #[schemars(schema_with = "pools_or_file")]
     pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
@@ -143,9 +144,8 @@ impl Policy for FairDeficit {
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        let WithReduces { own, reduces } = options;
-        let groups = Some(own.allocations.groups());
-        OptionFacts { heeds_bytes: reduces.heed_bytes(), groups, ..OptionFacts::default() }
+        let groups = Some(options.own.allocations.groups());
+        OptionFacts { groups, ..options.facts(&NO_DELAY) }
     }
 
     fn new(options: Self::Options) -> Self {

@@ -38,7 +38,7 @@ pub use self::options::{
 use self::phase::{Phase, SuspendedHere};
 use super::estimator::{Estimates, Estimator};
 use super::rank::JobRecord;
-use super::shared::delay::{Delay, DelaySpec};
+use super::shared::delay::{Delay, NO_DELAY};
 use super::shared::measure::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
@@ -76,11 +76,9 @@ impl Policy for Hfsp {
     }
 
     fn facts(options: &HfspOptions) -> OptionFacts<'_> {
-        OptionFacts {
-            delayed: options.delay.as_ref().map(DelaySpec::named).unwrap_or_default(),
-            estimator: options.estimator.as_ref().and_then(Estimator::named),
-            ..OptionFacts::default()
-        }
+        let estimator = options.estimator.as_ref().and_then(Estimator::named);
+        let delay = options.delay.as_ref().unwrap_or(&NO_DELAY);
+        OptionFacts { estimator, heeds_bytes: true, ..delay.facts() }
     }
 
     fn new(options: HfspOptions) -> Self {

@@ -46,14 +46,14 @@ use self::waits::Waits;
 use super::shared::allocations::{PoolBy, no_nested};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
-use super::shared::pools::Pools;
+use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
-    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, OrFile, Orders,
-    PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
-    PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding, View,
+    AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotStanding, View,
 };
 
 /// The options of `modified-fair`.
@@ -66,7 +66,7 @@ pub struct ModifiedFairOptions {
         "fair_share_after": {"the policy `fair`": true},
         "min_share_after": {"the policy `fair`": true},
     }}))]
-    #[schemars(with = "OrFile<Pools>")]
+    #[schemars(schema_with = "pools_or_file")]
     pub allocations: Pools,
     /// How the pool of a job is chosen.
     pub pool_by: PoolBy,
@@ -151,10 +151,8 @@ impl Policy for ModifiedFair {
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        let WithReduces { own, reduces } = options;
-        let (heeds_bytes, delayed) = (reduces.heed_bytes(), own.delay.named());
-        let groups = Some(own.allocations.groups());
-        OptionFacts { heeds_bytes, delayed, groups, ..OptionFacts::default() }
+        let groups = Some(options.own.allocations.groups());
+        OptionFacts { groups, ..options.facts(&options.own.delay) }
     }
 
     fn new(options: Self::Options) -> Self {

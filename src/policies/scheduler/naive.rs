@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::delay::{Delay, SkipRule};
+use super::shared::delay::{Delay, NO_DELAY, SkipRule};
 use super::shared::places::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
@@ -115,7 +115,7 @@ impl Policy for NaiveFair {
     type Options = WithReduces<NaiveFairOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        OptionFacts { heeds_bytes: options.reduces.heed_bytes(), ..OptionFacts::default() }
+        options.facts(&NO_DELAY)
     }
 
     fn new(options: Self::Options) -> Self {
@@ -153,7 +153,7 @@ impl Policy for FairSkip {
     type Options = WithReduces<FairSkipOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        OptionFacts { heeds_bytes: options.reduces.heed_bytes(), ..OptionFacts::default() }
+        options.facts(&NO_DELAY)
     }
 
     fn new(options: Self::Options) -> Self {

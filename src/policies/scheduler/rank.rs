@@ -140,9 +140,7 @@ impl Policy for ByRank {
     }
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
-        let WithReduces { own, reduces } = options;
-        let delayed = own.delay.named();
-        OptionFacts { heeds_bytes: reduces.heed_bytes(), delayed, ..OptionFacts::default() }
+        options.facts(&options.own.delay)
     }
 
     fn new(options: Self::Options) -> Self {

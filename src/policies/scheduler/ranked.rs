@@ -91,8 +91,7 @@ impl<R: NamedRank> Policy for ByNamedRank<R> {
     }
 
     fn facts(options: &NamedRankOptions) -> OptionFacts<'_> {
-        let delayed = options.delay.named();
-        OptionFacts { heeds_bytes: false, delayed, ..OptionFacts::default() }
+        options.delay.facts()
     }
 
     fn new(NamedRankOptions { preemption, suspended, delay }: NamedRankOptions) -> Self {

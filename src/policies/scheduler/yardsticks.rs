@@ -164,12 +164,7 @@ impl<D: Discipline> Policy for BySize<D> {
     }
 
     fn facts(options: &YardstickOptions) -> OptionFacts<'_> {
-        OptionFacts {
-            heeds_bytes: false,
-            delayed: options.delay.named(),
-            estimator: options.estimator.named(),
-            ..OptionFacts::default()
-        }
+        OptionFacts { estimator: options.estimator.named(), ..options.delay.facts() }
     }
 
     fn new(options: YardstickOptions) -> Self {

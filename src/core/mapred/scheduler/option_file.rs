@@ -1,6 +1,5 @@
 //! Options of a policy that stand in a file of another language.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path;
 
@@ -48,18 +47,9 @@ pub fn position(file: &path::Path, text: &str, byte: usize) -> String {
     format!("{}:{line}:{column}", file.display())
 }
 
-/// The schema of options that may also stand in a file of Hadoop's, whose path replaces them.
-pub struct OrFile<T>(std::marker::PhantomData<T>);
-
-impl<T: JsonSchema> JsonSchema for OrFile<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}OrFile", T::schema_name()).into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
-        let file = json!({ "type": "string", "title": "the path of Hadoop's own file" });
-        json_schema!({ "anyOf": [file, T::json_schema(schemas)] })
-    }
+/// Returns the schema of options that may also stand in a file, whose path then replaces them; `file`
+/// names such a path.
+pub fn or_file<T: JsonSchema>(file: &str, schemas: &mut SchemaGenerator) -> Schema {
+    let file = json!({ "type": "string", "title": file });
+    json_schema!({ "anyOf": [file, T::json_schema(schemas)] })
 }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::hash_order::JavaMaps;
 use super::node::{QueueNode, ROUNDING};
-use super::queues::{QueueBy, Queues, unknown_names};
+use super::queues::{QueueBy, Queues, queues_or_file, unknown_names};
 use super::rules::Rules;
 use super::tree::QueueTree;
 use crate::scheduler::shared::delay::DelaySpec;
 use crate::scheduler::shared::names::in_allocations;
 use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::{Bytes, Factor};
-use mumakil_core::mapred::{Complaint, ExpectedJob, OrFile, PerSlot, PolicySite, SlotKind};
+use mumakil_core::mapred::{Complaint, ExpectedJob, PerSlot, PolicySite, SlotKind};
 
 /// A number of slots that exceeds the slots of every tracker.
 // Chosen: the widths of tasks are cut off here, so that they fit into 32 bits; `too_wide` then
@@ -29,7 +29,7 @@ pub struct CapacityOptions {
     #[schemars(extend("x-only-if" = {"rules": {"not": "0.21"}}))]
     pub hash_maps: JavaMaps,
     /// The queues, and the settings of all queues.
-    #[schemars(with = "OrFile<Queues>")]
+    #[schemars(schema_with = "queues_or_file")]
     pub allocations: Queues,
     /// How the queue of a job is chosen.
     pub queue_by: QueueBy,

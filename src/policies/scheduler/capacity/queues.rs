@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::hash_order::JavaMaps;
 use super::rules::Rules;
 use crate::scheduler::shared::names::{TreeCheck, listed, note_groups};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan, tell};
-use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups};
+use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups, or_file};
 
 /// The queue of jobs that name no existing queue.
 // Hadoop uses the same name.
@@ -43,7 +43,11 @@ const ROUNDING: f64 = 1e-6;
 
 /// The queues, and the settings of all queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "the path of Hadoop's own file, or a mapping")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "the path of a capacity-scheduler.xml, or a mapping"
+)]
 pub struct Queues {
     /// The queues by their names. If there are none, there is one queue called `default`. Jobs that
     /// name no existing queue are in `default`.
@@ -64,6 +68,11 @@ pub struct Queues {
     /// one.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub maps_per_heartbeat: Count<1, 32_767>,
+}
+
+/// Returns the schema of queues, or of Hadoop's file.
+pub(super) fn queues_or_file(schemas: &mut SchemaGenerator) -> Schema {
+    or_file::<Queues>("the path of a capacity-scheduler.xml", schemas)
 }
 
 /// A queue, with the options that it sets.

@@ -18,7 +18,7 @@ use super::long_tasks::LongTasks;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AutoSpan, DelayedNames, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer,
-    Reason, SlotKind, TrackerId, View,
+    OptionFacts, Reason, SlotKind, TrackerId, View,
 };
 
 /// The longest wait that `auto` gives.
@@ -63,6 +63,9 @@ pub struct DelaySpec {
     pub jobs: BTreeMap<String, OwnDelay>,
 }
 
+/// No job waits.
+pub static NO_DELAY: DelaySpec = DelaySpec::NONE;
+
 /// How long some jobs wait for their input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -85,11 +88,13 @@ impl DelaySpec {
         jobs: BTreeMap::new(),
     };
 
-    /// Returns the names that have waits of their own.
-    pub fn named(&self) -> DelayedNames<'_> {
+    /// Returns the facts about options in which only these names may interest others: no bytes that
+    /// reduces fetch.
+    pub fn facts(&self) -> OptionFacts<'_> {
         let [jobs, pools] =
             [&self.jobs, &self.pools].map(|own| own.keys().map(String::as_str).collect());
-        DelayedNames { jobs, pools }
+        let delayed = DelayedNames { jobs, pools };
+        OptionFacts { delayed, heeds_bytes: false, ..OptionFacts::default() }
     }
 }
 

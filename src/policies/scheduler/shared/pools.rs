@@ -7,19 +7,23 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::names::{TreeCheck, note_groups};
 use mumakil_base::units::{Count, Factor, SimSpan};
-use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy};
+use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy, or_file};
 
 /// A number of slots or jobs. Hadoop's largest number means that there is no limit.
 pub type Number = Count<0, 2_147_483_647>;
 
 /// The pools of a fair scheduler, and the defaults of undeclared pools and users.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, expecting = "the path of Hadoop's own file, or a mapping")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "the path of a Hadoop allocation file, or a mapping"
+)]
 pub struct Pools {
     /// The pools by their names. A job may name a pool that is not declared here: the pool then
     /// begins to exist with the job.
@@ -41,6 +45,11 @@ pub struct Pools {
     pub min_share_after: Option<SimSpan>,
     /// In what order the jobs of a pool run, if the pool does not set it.
     pub order: JobOrder,
+}
+
+/// Returns the schema of pools, or of a Hadoop allocation file.
+pub fn pools_or_file(schemas: &mut SchemaGenerator) -> Schema {
+    or_file::<Pools>("the path of a Hadoop allocation file", schemas)
 }
 
 /// A pool.

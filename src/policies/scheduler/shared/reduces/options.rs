@@ -18,7 +18,9 @@ use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::json;
 
 use super::super::coupling::ReduceGate;
+use super::super::delay::DelaySpec;
 use super::super::srt::{ReduceOrder, SrtSpec};
+use mumakil_core::mapred::OptionFacts;
 
 /// The order of reduces, and the condition that holds them back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
@@ -34,13 +36,6 @@ pub struct ReducesSpec {
     pub reduce_gate: ReduceGate,
 }
 
-impl ReducesSpec {
-    /// Returns whether the order of reduces uses the bytes that reduces fetch.
-    pub fn heed_bytes(&self) -> bool {
-        self.srt.shuffle_rate.is_some()
-    }
-}
-
 /// The options of a policy with those of its reduces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WithReduces<O> {
@@ -50,6 +45,14 @@ pub struct WithReduces<O> {
     /// The options of reduces.
     #[serde(flatten)]
     pub reduces: ReducesSpec,
+}
+
+impl<O> WithReduces<O> {
+    /// Returns what others ask of these options, in which jobs wait by `delay`.
+    pub fn facts<'o>(&self, delay: &'o DelaySpec) -> OptionFacts<'o> {
+        // Only the order of reduces may use the bytes that reduces fetch.
+        OptionFacts { heeds_bytes: self.reduces.srt.shuffle_rate.is_some(), ..delay.facts() }
+    }
 }
 
 impl<O> From<O> for WithReduces<O> {

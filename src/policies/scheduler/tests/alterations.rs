@@ -2,13 +2,7 @@
 
 use std::sync::Arc;
 
-use super::capacity::Capacity;
-use super::fair::Fair;
-use super::fair_deficit::FairDeficit;
-use super::fifo::Fifo;
-use super::modified_fair::ModifiedFair;
-use super::naive::NaiveFair;
-use super::rank::ByRank;
+use super::*;
 use mumakil_core::mapred::SlotKind::Map;
 use mumakil_core::mapred::{JobId, PerSlot, Policy, PolicyBench, Priority};
 

@@ -1,0 +1,7 @@
+//! Tests that hold for several policies.
+
+use super::*;
+
+mod alterations;
+mod growth;
+mod truthfulness;
