@@ -155,3 +155,13 @@ fn the_numbers_in_a_lesson_are_those_that_its_commands_print() {
         }
     }
 }
+
+#[test]
+fn shells_complete_the_lessons() {
+    for shell in ["bash", "zsh"] {
+        let output = Room::new().mumakil(&format!("completions {shell}")).output().unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        // Those of `course`, `course check` and `course teacher`.
+        assert_eq!(script.matches("1 2 3 4 5 6").count(), 3, "{shell}");
+    }
+}

@@ -86,3 +86,9 @@ metrics: [makespan]
     let err = String::from_utf8(done.stderr).unwrap();
     assert!(err.contains("warning: DS-F1: in 2 runs: no job came after the warm-up"), "{err}");
 }
+
+#[test]
+fn shells_complete_the_experiments() {
+    let output = Room::new().mumakil("completions bash").output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("H-F3-4"));
+}
