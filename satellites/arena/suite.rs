@@ -185,11 +185,7 @@ impl Suite {
                 }
             }
         }
-        for name in keys.scenarios.keys().filter(|name| !labels.contains(name)) {
-            let message = format!("there is no scenario `{name}`");
-            let problem = YamlProblem::key(at.key("scenarios").key(name), message);
-            problems.push(problem.nearest(name, labels.iter().map(String::as_str)));
-        }
+        problems.extend(unknown_scenarios(&keys, &labels, &at));
         let against = said.get("against").and_then(Value::as_sequence);
         let baselines: Vec<_> = against.into_iter().flatten().map(policy).collect();
         if baselines.is_empty() && problems.is_empty() {
@@ -275,6 +271,17 @@ macro_rules! suites {
             )),
         }),*]
     };
+}
+
+/// Returns the mistakes of keys that name no scenario of the suite.
+fn unknown_scenarios(keys: &ScoreKeys, labels: &[String], at: &Path) -> Vec<YamlProblem> {
+    let unknown = keys.scenarios.keys().filter(|name| !labels.contains(name));
+    let problem = |name: &String| {
+        let message = format!("there is no scenario `{name}`");
+        let problem = YamlProblem::key(at.key("scenarios").key(name), message);
+        problem.nearest(name, labels.iter().map(String::as_str))
+    };
+    unknown.map(problem).collect()
 }
 
 /// The suites that Mumakil brings.

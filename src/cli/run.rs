@@ -24,7 +24,7 @@ use mumakil_run::output::perfetto::{self, Perfetto};
 use mumakil_run::output::results::RunResults;
 use mumakil_run::output::{AsideFile, RunFolder};
 use mumakil_runtime::Transport;
-use mumakil_scenario::{ClockSpec, LoadedScenario, Registry};
+use mumakil_scenario::{ClockSpec, LoadedScenario, Registry, Scenario};
 
 /// Run a scenario and write its results into a folder
 ///
@@ -121,16 +121,7 @@ impl RunArguments {
         let overrides = Overrides { clock: self.clock, ..self.overrides };
         let (draft, loaded) = source::load(&self.scenario, overrides, registry)?;
         let LoadedScenario { scenario, warnings, .. } = loaded;
-        if self.verify && scenario.clock != ClockSpec::Virtual {
-            return Err(Failure::input(
-                "--verify reads events in the order of time, which only `--clock virtual` keeps",
-            ));
-        }
-        if self.drive.transport == Transport::Bare && scenario.clock != ClockSpec::Virtual {
-            return Err(Failure::input(
-                "`--drive bare` needs `--clock virtual`; real time needs actors",
-            ));
-        }
+        refuse_real_time(&scenario, self.verify, self.drive)?;
         let prepared = source::prepare(&draft, scenario, registry)?;
         terminal::warn_all(&warnings, self.quiet);
         if !self.quiet {
@@ -194,6 +185,24 @@ impl RunArguments {
         }
         verdicts::judge(&kept.verdicts)
     }
+}
+
+/// Refuses options that only the virtual clock has.
+fn refuse_real_time(scenario: &Scenario, verify: bool, drive: DriveOption) -> Result<(), Failure> {
+    if scenario.clock == ClockSpec::Virtual {
+        return Ok(());
+    }
+    if verify {
+        return Err(Failure::input(
+            "--verify reads events in the order of time, which only `--clock virtual` keeps",
+        ));
+    }
+    if drive.transport == Transport::Bare {
+        return Err(Failure::input(
+            "`--drive bare` needs `--clock virtual`; real time needs actors",
+        ));
+    }
+    Ok(())
 }
 
 /// Prints the lines about a run with results, and then `more` lines about other files.

@@ -90,21 +90,26 @@ impl RunStory<'_> {
         for (word, groups) in [("pool", &summary.pools), ("user", &summary.users)] {
             lines += by_group(word, groups);
         }
+        self.add_cost(&mut lines);
+        line(&mut lines, "digest", std::slice::from_ref(&self.digest));
+        lines
+    }
+
+    /// Adds the lines about the work of the program itself.
+    fn add_cost(&self, lines: &mut TerminalLines) {
         // The real time may be a few milliseconds: show them.
         let close = |seconds| tell::time(seconds, Detail::Mark);
-        let (of, real) = (span(summary.virtual_s), close(self.real.as_secs_f64()));
-        line(&mut lines, "ran", &[Some(format!("{of} of cluster time in {real}"))]);
+        let (of, real) = (span(self.summary.virtual_s), close(self.real.as_secs_f64()));
+        line(lines, "ran", &[Some(format!("{of} of cluster time in {real}"))]);
         line(
-            &mut lines,
+            lines,
             "policy",
             &self
                 .external_work
                 .map_or([None, None], |external_work| external_lines(external_work, self.real)),
         );
-        line(&mut lines, "lag", &[named("p99", self.lag.map(close))]);
-        line(&mut lines, "verified", &[self.violations.map(|found| counted(found, "violation"))]);
-        line(&mut lines, "digest", std::slice::from_ref(&self.digest));
-        lines
+        line(lines, "lag", &[named("p99", self.lag.map(close))]);
+        line(lines, "verified", &[self.violations.map(|found| counted(found, "violation"))]);
     }
 
     /// Adds the lines of what not every run has: a warm-up, waste and faults.

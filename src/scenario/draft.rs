@@ -17,7 +17,7 @@ use super::shape::shape;
 use super::spec::{Name, Scenario};
 use crate::fault::Fault;
 use mumakil_base::files;
-use mumakil_core::mapred::{PolicyGroups, PolicyOptions, SchedulerChoice};
+use mumakil_core::mapred::{PolicyGroups, PolicyOptions, PolicyProgram, SchedulerChoice};
 use mumakil_yaml::{
     ConditionalSetting, DisplacedSettings, Document, Finding, MOST, Origin, Path, PathStep,
     PointAt, YamlProblem, is_nothing, lay, read,
@@ -254,36 +254,8 @@ impl Draft {
             if scenario.classes.is_empty() && scenario.workload.is_traced() {
                 scenario.classes = classes::by_size();
             }
-            let mut complete = |choice: &SchedulerChoice, at: Path| match registry
-                .complete(choice, &scenario.site())
-            {
-                Ok(CheckedChoice { choice, programs: found, .. }) => {
-                    warnings.extend(choice.doubts().iter().cloned().map(Warning::Doubt));
-                    programs.extend(
-                        found.into_iter().map(|(path, program)| (at.join(&path.0), program)),
-                    );
-                    Some(choice)
-                }
-                Err(mistakes) => {
-                    problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)));
-                    None
-                }
-            };
-            let first = intact("scheduler").then(|| complete(&scenario.scheduler, Path::default()));
-            let later = scenario.later.iter().enumerate().filter(|_| intact("later"));
-            let later = later.map(|(number, later)| {
-                complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
-            });
-            // Collect everything first: `complete` reads the scenario that the next lines change.
-            let later: Vec<Option<SchedulerChoice>> = later.collect();
-            if let Some(choice) = first.flatten() {
-                scenario.scheduler = choice;
-            }
-            for (entry, choice) in scenario.later.iter_mut().zip(later) {
-                // A choice with mistakes stays as it was written, so that the checks below still
-                // find a policy.
-                entry.scheduler = choice.or(entry.scheduler.take());
-            }
+            programs =
+                complete_policies(&mut scenario, registry, &intact, &mut problems, &mut warnings);
             for (path, program) in &mut programs {
                 program.is_argument = self.document.origin(&path.key("command")).is_argument();
                 let warning = Warning::Program(program.clone());
@@ -299,24 +271,7 @@ impl Draft {
             let checked = check::check(&scenario, intact);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
-            // The facts, in the order of `FACTS`.
-            let facts = [
-                scenario.faults.iter().any(Fault::disturbs_messages),
-                // A policy with mistakes may be one that does.
-                scenario.policies().any(|choice| {
-                    choice.options().is_none_or(|options| options.facts().heeds_bytes)
-                }),
-            ];
-            let is_fact = |words: &str| FACTS.iter().zip(facts).any(|it| it == (&words, true));
-            for setting in &conditional {
-                let path = setting.path.to_string();
-                if setting.matters(is_fact) {
-                    heeded.push(path);
-                } else {
-                    let message = setting.warning("");
-                    warnings.push(Warning::Idle { setting: path, message });
-                }
-            }
+            heeded = heeded_settings(&scenario, &conditional, &mut warnings);
             scenario
         });
         // Later mistakes often follow from the first ones, and would only hide them.
@@ -562,6 +517,71 @@ fn read_text(path: &std::path::Path) -> Result<String, ScenarioError> {
 fn none_yet() -> Value {
     let only = |key: &str, value: Value| Mapping::from_iter([(key.into(), value)]).into();
     only(WORKLOADS.key, only("jobs", Value::Sequence(Vec::new())))
+}
+
+/// Completes the options of all policies. Returns the programs that they name, each with the path of its
+/// options.
+fn complete_policies(
+    scenario: &mut Scenario,
+    registry: &Registry,
+    intact: &dyn Fn(&str) -> bool,
+    problems: &mut Vec<YamlProblem>,
+    warnings: &mut Vec<Warning>,
+) -> Vec<(Path, PolicyProgram)> {
+    let mut programs = Vec::new();
+    let mut complete = |choice: &SchedulerChoice, at: Path| {
+        let checked = registry.complete(choice, &scenario.site()).map_err(|mistakes| {
+            problems.extend(mistakes.into_iter().map(|mistake| mistake.inside(&at)));
+        });
+        let CheckedChoice { choice, programs: found, .. } = checked.ok()?;
+        warnings.extend(choice.doubts().iter().cloned().map(Warning::Doubt));
+        programs.extend(found.into_iter().map(|(path, program)| (at.join(&path.0), program)));
+        Some(choice)
+    };
+    let first = intact("scheduler").then(|| complete(&scenario.scheduler, Path::default()));
+    let later = scenario.later.iter().enumerate().filter(|_| intact("later"));
+    let later = later.map(|(number, later)| {
+        complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
+    });
+    // Collect everything first: `complete` reads the scenario that the next lines change.
+    let later: Vec<Option<SchedulerChoice>> = later.collect();
+    if let Some(choice) = first.flatten() {
+        scenario.scheduler = choice;
+    }
+    for (entry, choice) in scenario.later.iter_mut().zip(later) {
+        // A choice with mistakes stays as it was written, so that later checks still find a policy.
+        entry.scheduler = choice.or(entry.scheduler.take());
+    }
+    programs
+}
+
+/// Returns the settings that have an effect only if other things are so, and here have one; warns of
+/// those without effect.
+fn heeded_settings(
+    scenario: &Scenario,
+    conditional: &[ConditionalSetting],
+    warnings: &mut Vec<Warning>,
+) -> Vec<String> {
+    // The facts, in the order of `FACTS`.
+    let facts = [
+        scenario.faults.iter().any(Fault::disturbs_messages),
+        // A policy with mistakes may be one that does.
+        scenario
+            .policies()
+            .any(|choice| choice.options().is_none_or(|options| options.facts().heeds_bytes)),
+    ];
+    let is_fact = |words: &str| FACTS.iter().zip(facts).any(|it| it == (&words, true));
+    let mut heeded = Vec::new();
+    for setting in conditional {
+        let path = setting.path.to_string();
+        if setting.matters(is_fact) {
+            heeded.push(path);
+        } else {
+            let message = setting.warning("");
+            warnings.push(Warning::Idle { setting: path, message });
+        }
+    }
+    heeded
 }
 
 #[cfg(test)]

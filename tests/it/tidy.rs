@@ -354,3 +354,42 @@ fn no_function_is_named_by_a_question() {
         assert!(found.is_none(), "{}: {found:?}", source.path);
     }
 }
+
+/// Returns the names of the functions outside of tests that have more lines than this, each with its file.
+fn longer_functions(most: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in all_sources().iter().filter(|source| !is_test_file(&source.path)) {
+        let lines: Vec<&str> = source.production().lines().collect();
+        for (first, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let words = code.split("fn ").next().unwrap_or_default();
+            let modifiers = ["pub", "pub(crate)", "pub(super)", "const", "async", "unsafe"];
+            if !code.contains("fn ") || !words.split_whitespace().all(|it| modifiers.contains(&it))
+            {
+                continue;
+            }
+            let indent = &line[..line.len() - code.len()];
+            let ends = |other: &&str| {
+                other.strip_prefix(indent).is_some_and(|rest| rest.starts_with('}') || rest == ");")
+                    || other.ends_with(';') && other.starts_with(indent) && other.contains("fn ")
+            };
+            let last = first + lines[first..].iter().position(|line| ends(&line)).unwrap_or(0);
+            // A list of things that are described is as long as it is.
+            let is_doc = |line: &&&str| line.trim_start().starts_with("///");
+            let length = lines[first..=last].iter().filter(|line| !is_doc(line)).count();
+            if most < length {
+                let name = code.split("fn ").nth(1).unwrap_or_default();
+                found.push(format!("{}: {name} has {length} lines", source.path));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_function_has_a_hundred_lines() {
+    let found = longer_functions(100);
+    assert!(found.is_empty(), "{found:#?}");
+    let long = longer_functions(70);
+    assert!(long.len() <= 17, "{long:#?}");
+}

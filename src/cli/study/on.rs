@@ -118,6 +118,25 @@ struct EngineOrder {
     command: Vec<String>,
 }
 
+/// Tells what was submitted, and how to look at it and to cancel it.
+fn tell_submitted(
+    submitted: &SubmittedArray,
+    tasks: &EngineTasks<'_>,
+    missing: usize,
+    out: &Path,
+) -> Result<(), Failure> {
+    let mut lines = TerminalLines::default();
+    lines.bold(tasks.study, format!("   {}", submitted.told()));
+    lines.line(format!(
+        "  runs     {} for {}",
+        counted(missing as u64, "run"),
+        counted(tasks.count as u64, "task")
+    ));
+    lines.line(format!("  look     mumakil study status {}", shell::quoted_path(out)));
+    lines.line(format!("  cancel   mumakil study cancel {}", shell::quoted_path(out)));
+    Ok(terminal::print(&lines)?)
+}
+
 /// Returns the engine with this word on the command line.
 fn engine(word: &str) -> Option<&'static dyn Engine> {
     ENGINES.into_iter().find(|engine| engine.word() == word)
@@ -261,16 +280,7 @@ impl ElsewhereArguments {
         let submitted = SubmittedArray::new(engine.word(), job, &tasks, place);
         submitted.write(out)?;
         if !quiet {
-            let mut lines = TerminalLines::default();
-            lines.bold(tasks.study, format!("   {}", submitted.told()));
-            lines.line(format!(
-                "  runs     {} for {}",
-                counted(missing as u64, "run"),
-                counted(tasks.count as u64, "task")
-            ));
-            lines.line(format!("  look     mumakil study status {}", shell::quoted_path(out)));
-            lines.line(format!("  cancel   mumakil study cancel {}", shell::quoted_path(out)));
-            terminal::print(&lines)?;
+            tell_submitted(&submitted, &tasks, missing, out)?;
         }
         if self.wait { wait(&submitted, &plan, &sheet, &store, quiet) } else { Ok(()) }
     }

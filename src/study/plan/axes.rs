@@ -428,6 +428,26 @@ impl<'v> RangeBound<'v> {
         bound.number.is_finite().then_some(bound)
     }
 
+    /// Returns so many values from one bound to the other.
+    fn points(from: &Self, to: &Self, points: u64, is_log: bool) -> Vec<Value> {
+        let span = to.number - from.number;
+        // Points of a logarithmic scale are hardly ever whole: round them if both ends are whole.
+        // Round points of a linear scale only if the step is whole, too.
+        let whole = is_log || span % (points - 1) as f64 == 0.0;
+        let like = Self { whole: whole && from.whole && to.whole, ..*from };
+        let size = f64::max(from.number.abs(), to.number.abs());
+        let value = |index: u64| {
+            let share = index as f64 / (points - 1) as f64;
+            if is_log {
+                let number = from.number * (to.number / from.number).powf(share);
+                like.value(number, number)
+            } else {
+                like.value(from.number + span * share, size)
+            }
+        };
+        (0..points).map(value).collect()
+    }
+
     /// Returns a computed number as a value in the bound's unit: a whole number if the bound is
     /// whole, otherwise a number rounded to the twelfth digit of `size`.
     pub(crate) fn value(&self, number: f64, size: f64) -> Value {
@@ -495,21 +515,7 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
             Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
         }
         (false, Some(points)) => {
-            let span = to.number - from.number;
-            // Points of a logarithmic scale are hardly ever whole: round them if both ends are
-            // whole. Round points of a linear scale only if the step is whole, too.
-            let whole = is_log || span % (points - 1) as f64 == 0.0;
-            let like = RangeBound { whole: whole && from.whole && to.whole, ..from };
-            let value = |index: u64| {
-                let share = index as f64 / (points - 1) as f64;
-                if is_log {
-                    let number = from.number * (to.number / from.number).powf(share);
-                    like.value(number, number)
-                } else {
-                    like.value(from.number + span * share, size)
-                }
-            };
-            let values: Vec<Value> = (0..points).map(value).collect();
+            let values = RangeBound::points(&from, &to, points, is_log);
             // Rounding can make two points equal, as with 20 log points from 1 to 10.
             if values.windows(2).any(|pair| pair[0] == pair[1]) {
                 let message = format!("there are no {points} different values in this range");
