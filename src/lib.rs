@@ -130,6 +130,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
         mumakil_chaos::satellite(),
         mumakil_course::satellite(),
         mumakil_live::satellite(),
+        mumakil_logs::satellite(),
         mumakil_papers::satellite(),
     ]
 }
@@ -140,7 +141,7 @@ pub fn registry() -> scenario::Registry {
     registry
         .bring_policies(scheduler::entries().iter().cloned())
         .bring_sources(traces::sources())
-        .bring_formats(&traces::formats());
+        .bring_formats(traces::formats().iter());
     registry.option_files = Some(traces::hadoop_xml::read);
     satellites().iter().filter_map(|it| it.register).for_each(|register| register(&mut registry));
     registry

@@ -57,7 +57,6 @@ mod minutes;
 pub mod open;
 mod packed;
 pub mod policy;
-mod predict;
 pub mod progress;
 mod py;
 mod renamed;
@@ -124,7 +123,6 @@ pub fn commands() -> Vec<Command> {
         Command::of("branch", CompareAndStudy, branch::BranchArguments::run).scenarios("scenario"),
         Command::of("study", CompareAndStudy, study::StudyArguments::run).studies("study"),
         Command::of("trace", BringYourOwn, trace::TraceArguments::run),
-        Command::of("predict", BringYourOwn, predict::PredictArguments::run),
         Command::of("policy", BringYourOwn, policy::PolicyArguments::run),
         Command::of("policy new", BringYourOwn, policy::new::PolicyNewArguments::run),
         Command::of("list", LookUp, list::ListArguments::run),

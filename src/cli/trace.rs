@@ -1,8 +1,7 @@
-//! `mumakil trace`: inspects traces, converts them, and infers clusters.
+//! `mumakil trace`: inspects traces, and converts them.
 //! ```text
 //! TraceInput -> formats.recognise: SWIM, Rumen, SLS, CSV or YAML, by the file's content -> Trace
 //!   inspect             a screenful about it
-//!   cluster             the cluster that a log shows -> a scenario
 //!   convert             its jobs in another format                  -> TraceOutput: file, .gz, stdout
 //! ```
 
@@ -25,13 +24,10 @@ use mumakil_scenario::workload::Formats;
 use mumakil_scenario::workload::format::{Format, SeeJob, Trace, TraceToRead};
 use mumakil_traces::list::{MappedColumn, read_table};
 
-mod cluster;
 mod convert;
 mod inspect;
 
-pub(super) use cluster::ClusterFiles;
-
-/// Inspect traces, convert them, infer their cluster
+/// Inspect traces, and convert them
 ///
 /// Traces are Hadoop's job history, files of Rumen, of SWIM, of YARN's Scheduler Load Simulator
 /// (SLS), plain or gzipped, and Mumakil's own lists of jobs: tables (CSV) and YAML. Mumakil
@@ -46,7 +42,6 @@ pub(super) struct TraceArguments {
 #[derive(Debug, clap::Subcommand)]
 enum TraceCommand {
     Inspect(inspect::TraceInspectArguments),
-    Cluster(cluster::TraceClusterArguments),
     Convert(convert::TraceConvertArguments),
 }
 
@@ -55,7 +50,6 @@ impl TraceArguments {
         let formats = program.registry.formats();
         match self.command {
             TraceCommand::Inspect(arguments) => arguments.run(formats),
-            TraceCommand::Cluster(arguments) => arguments.run(),
             TraceCommand::Convert(arguments) => arguments.run(formats),
         }
     }

@@ -31,5 +31,5 @@ pub use file::{TraceFile, sha256_of};
 pub use first_few::FirstFew;
 pub use log_files::is_many;
 pub use opening::{FirstRecord, Opening};
-pub use records::{Framing, Notes, Record, Records, Strictness, Suspicion};
+pub use records::{Framing, LogForm, Notes, ParseLog, Record, Records, Strictness, Suspicion};
 pub use text::{LARGEST_ENTRY, LONGEST_LINE, hex};

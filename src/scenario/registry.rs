@@ -146,8 +146,11 @@ impl Registry {
     }
 
     /// Adds formats of trace files that Mumakil brings.
-    pub fn bring_formats(&mut self, formats: &Formats) -> &mut Self {
-        formats.iter().for_each(|format| _ = self.formats.add(format));
+    pub fn bring_formats(
+        &mut self,
+        formats: impl IntoIterator<Item = &'static Format>,
+    ) -> &mut Self {
+        formats.into_iter().for_each(|format| _ = self.formats.add(format));
         self
     }
 

@@ -47,7 +47,7 @@ mod tests;
 use crate::batch::FORMATS as BATCH;
 use crate::list::format::{JOB_LIST, JOB_TABLE};
 use crate::rumen::Rumen;
-use crate::rumen::format::{JOB_HISTORY, RUMEN_JOBS, RUMEN_TOPOLOGY};
+use crate::rumen::format::{RUMEN_JOBS, RUMEN_TOPOLOGY};
 use crate::sls::Sls;
 use crate::sls::format::{SLS_JOBS, SLS_NODES, SLS_SYNTH};
 use crate::swim::Swim;
@@ -61,12 +61,11 @@ pub fn sources() -> [SourceEntry; 3] {
 
 /// Returns the formats that Mumakil brings.
 pub fn formats() -> Formats {
-    let rumen: [&Format; 3] = [&RUMEN_JOBS, &RUMEN_TOPOLOGY, &JOB_HISTORY];
-    let sls = [&SLS_JOBS, &SLS_NODES, &SLS_SYNTH];
+    let tools: [&Format; 6] =
+        [&SWIM_JOBS, &RUMEN_JOBS, &RUMEN_TOPOLOGY, &SLS_JOBS, &SLS_NODES, &SLS_SYNTH];
     let batch = BATCH.iter().map(|columns| &columns.format);
     let mut formats = Formats::default();
-    formats.add(&SWIM_JOBS);
-    rumen.into_iter().chain(sls).chain(batch).for_each(|format| _ = formats.add(format));
+    tools.into_iter().chain(batch).for_each(|format| _ = formats.add(format));
     formats.add(&JOB_TABLE).add(&JOB_LIST);
     formats
 }

@@ -2,11 +2,9 @@
 //!
 //! ```text
 //! record, attempt   a job of the trace, as its JSON has it
-//! history, jhist    a job as a JobTracker logs it, or an application master; job_log: its parts
 //! topology          the racks and hosts of its cluster
 //! admitted          which jobs run, and their tasks by number
 //! order, survey     the order of jobs; what the log tells about its cluster
-//! cluster           the cluster that a log shows, as settings of a scenario
 //! properties        the settings in a job's logged configuration
 //! statistics        the distributions of a job's attempts
 //! source            the jobs of a run: as measured, or as Mumak reads them
@@ -15,11 +13,7 @@
 
 mod admitted;
 mod attempt;
-mod cluster;
 pub(crate) mod format;
-mod history;
-mod jhist;
-mod job_log;
 mod order;
 mod properties;
 mod record;
@@ -28,11 +22,14 @@ mod statistics;
 mod survey;
 mod topology;
 
-pub use admitted::RumenModel;
+pub use admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
 pub use attempt::{
-    LoggedAttempt, LoggedLocation, LoggedOutcome, LoggedTask, ResourceUsage, TaskType,
+    LoggedAttempt, LoggedLocation, LoggedOutcome, LoggedTask, ResourceUsage, TaskType, named,
 };
-pub use cluster::{InferredBy, InferredSetting, LogReading, LoggedCluster, LoggedTimes};
+pub use format::{RUMEN_JOBS, read_jobs};
+pub use order::RepeatedIds;
+pub use properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
 pub use record::{LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking, RumenJobType};
-pub use source::{Rumen, RumenPenalty};
+pub use source::{Rumen, RumenPenalty, localisation};
+pub use survey::{LogHearing, LogSurvey, median, success};
 pub use topology::LoggedTopology;

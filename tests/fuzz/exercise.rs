@@ -15,7 +15,7 @@ use mumakil::scenario::{self, Draft, Starter};
 use mumakil::study::{Plan, Study};
 use mumakil::trace::{Record, Records, Strictness, TraceError};
 use mumakil::traces::list;
-use mumakil::traces::rumen::{LogReading, LoggedJob, LoggedTopology};
+use mumakil::traces::rumen::{LoggedJob, LoggedTopology};
 use mumakil::traces::sls::{SlsJob, SlsRack, Synth};
 use mumakil::traces::swim::SwimJob;
 use mumakil::units::{Bytes, SimSpan};
@@ -30,11 +30,6 @@ pub(crate) fn rumen(bytes: &[u8]) {
     read_and_write(bytes, |job: &LoggedJob, to| job.write_to(to));
     run_and_inspect(bytes, "rumen: {lenient: true, trace: trace}");
     prepare(bytes, "rumen: {model: mumak, lenient: true, trace: trace}");
-}
-
-/// Reads bytes as logs alone. A log that runs is what `rumen` covers, at a hundredth of the pace.
-pub(crate) fn log(bytes: &[u8]) {
-    read_and_write(bytes, |job: &LoggedJob, to| job.write_to(to));
 }
 
 pub(crate) fn topology(bytes: &[u8]) {
@@ -109,13 +104,14 @@ pub(crate) fn batch(bytes: &[u8]) {
     assert_eq!(table.expect("a table").into_own(), jobs);
 }
 
-/// Reads bytes as `trace inspect`, `trace cluster` and `trace convert` do, strictly and leniently.
+/// Reads bytes as `trace inspect` and `trace convert` do, strictly and leniently.
 /// Errors name their line, and the converted jobs can be read again.
 pub(crate) fn inspect_and_convert(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("there is room for a file");
     let path = folder.path().join("trace");
     fs::write(&path, bytes).expect("there is room for a file");
-    let (block, formats) = (Bytes::from_mib(64), mumakil::traces::formats());
+    let (block, registry) = (Bytes::from_mib(64), mumakil::registry());
+    let formats = registry.formats();
     let blame = |error: TraceError| {
         let text = error.to_string();
         let has_place = match &error {
@@ -130,7 +126,6 @@ pub(crate) fn inspect_and_convert(bytes: &[u8]) {
     let Ok(format) = formats.recognise(&path).map_err(blame) else { return };
     let mut counts = [None; 2];
     for (how, count) in [Strictness::Strict, Strictness::Lenient].into_iter().zip(&mut counts) {
-        let _ = LogReading::read(&path, 0.5, how).map_err(blame);
         let (mut jobs, mut number) = (PackedJobs::new(block), 0);
         let file = TraceToRead { format, path: &path, block, strictness: how };
         let read = file.pass(&mut |job| {
@@ -275,8 +270,8 @@ fn prepare(bytes: &[u8], workload: &str) -> Option<(Prepared, Option<Trace>)> {
     let registry = mumakil::registry();
     let loaded = scenario::parse(&file, &text, &[], &registry).expect("a scenario");
     let run = Prepared::new(loaded.scenario, &registry).ok()?;
-    let formats = mumakil::traces::formats();
-    let inspected = Trace::read(&path, Bytes::from_mib(64), Strictness::Lenient, &formats).ok();
+    let (block, how) = (Bytes::from_mib(64), Strictness::Lenient);
+    let inspected = Trace::read(&path, block, how, registry.formats()).ok();
     Some((run, inspected))
 }
 

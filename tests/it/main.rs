@@ -43,13 +43,11 @@ mod mumak;
 mod named_programs;
 mod offers;
 mod own_format;
-mod own_history;
 #[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
 mod own_policy;
 mod own_table;
 mod parting;
 mod picture;
-mod predict;
 mod python;
 mod rank;
 mod real_hadoop;
@@ -83,6 +81,8 @@ mod workloads;
 mod course;
 #[path = "../../satellites/live/tests/mod.rs"]
 mod live;
+#[path = "../../satellites/logs/tests/mod.rs"]
+mod logs;
 #[path = "../../satellites/papers/tests/mod.rs"]
 mod papers;
 #[path = "../../satellites/chaos/tests/mod.rs"]

@@ -10,7 +10,7 @@ pub(crate) fn registry() -> Registry {
     registry
         .bring_policies(scheduler::entries().iter().cloned())
         .bring_sources(traces::sources())
-        .bring_formats(&traces::formats());
+        .bring_formats(traces::formats().iter());
     registry.option_files = Some(traces::hadoop_xml::read);
     registry
 }

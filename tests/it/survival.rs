@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Room, files, root};
+use crate::{Room, files};
 
 const SMALL: &str = "
 name: small
@@ -190,18 +190,6 @@ fn a_comparison_may_be_killed_at_any_moment() {
 fn a_branch_may_be_killed_at_any_moment() {
     kill(&[], BRANCH[0]);
     kill(&BRANCH[..1], BRANCH[1]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_prediction_may_be_killed_at_any_moment() {
-    // The results have the log's whole path, which must be the same in each room.
-    let log = root().join("scenarios/traces/history.log.gz");
-    let of =
-        |nodes| format!("predict {} --out told --set cluster.nodes={nodes} --force", log.display());
-    let [first, second] = [2, 4].map(of);
-    kill(&[], &first);
-    kill(&[&first], &second);
 }
 
 #[cfg(target_os = "linux")]

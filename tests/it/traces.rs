@@ -27,7 +27,6 @@ pub(crate) mod exercise;
 fn exercise_all(bytes: &[u8]) {
     exercise::swim(bytes);
     exercise::rumen(bytes);
-    exercise::log(bytes);
     exercise::topology(bytes);
     exercise::sls(bytes);
     exercise::list(bytes);
@@ -102,7 +101,7 @@ proptest! {
 
 /// A trace that is damaged as happens to files: a piece is cut off or out, lines are lost, doubled or
 /// moved, a number is another one.
-fn damaged(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+pub(crate) fn damaged(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> =
         bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     for _ in 0..rng.random_range(1..4) {

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
@@ -40,7 +39,7 @@ impl Strictness {
 }
 
 /// A kind of record.
-pub trait Record: Sized {
+pub trait Record: Sized + 'static {
     /// The name of this kind of record.
     const NAME: &'static str;
 
@@ -59,19 +58,6 @@ pub trait Record: Sized {
     /// # Errors
     /// If the record is broken.
     fn parse(record: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault>;
-
-    /// Reads one record as [`Self::parse`] does. With `broken`, parts of the record that are broken are
-    /// added there and left out.
-    ///
-    /// # Errors
-    /// If the record is broken as a whole.
-    fn salvage(
-        record: &[u8],
-        unknown: &mut FirstFew<String>,
-        _broken: Option<&mut FirstFew<RecordFault>>,
-    ) -> Result<Self, RecordFault> {
-        Self::parse(record, unknown)
-    }
 
     /// Returns the id of the job, unique in the trace; `None` if the record is no job.
     fn job(&self) -> Option<&str> {
@@ -104,33 +90,32 @@ pub enum Framing {
     /// Each record is a JSON object. The value names the attribute that holds a job's id, if
     /// records are jobs.
     Object(Option<&'static str>),
-    /// Each record is a JSON object, whose attribute `id` holds a job's id, or a log: the lines from
-    /// one that begins with one of `heads` up to the next such line. A folder of such files is read
-    /// as if they stood in one file, and the configuration beside a log as if it stood at the end of
-    /// that log.
-    ObjectOrLog {
-        /// The attribute of an object that holds the id.
-        id: &'static str,
-        /// The beginnings of the first lines of logs.
-        heads: &'static [&'static str],
-    },
     /// Each record is an entry of a YAML list.
     Entry,
 }
 
-impl Framing {
-    /// Returns the attribute of an object that holds a job's id; `None` if records are no objects,
-    /// or no jobs.
-    const fn id(self) -> Option<&'static str> {
-        match self {
-            Self::Object(id) => id,
-            Self::ObjectOrLog { id, .. } => Some(id),
-            Self::Line | Self::Entry => None,
-        }
-    }
+/// A log that tells as much as a record, such as the log of a cluster about a job: the lines from one
+/// that begins with one of `heads` up to the next such line.
+///
+/// A folder of logs is read as if they stood in one file, and the configuration beside a log as if it
+/// stood at the end of that log.
+#[derive(Debug)]
+pub struct LogForm<T> {
+    /// The beginnings of the first lines of logs.
+    pub heads: &'static [&'static str],
+    /// Reads a log.
+    pub parse: ParseLog<T>,
+}
 
-    const fn has_objects(self) -> bool {
-        matches!(self, Self::Object(_) | Self::ObjectOrLog { .. })
+/// Reads a log as [`Record::parse`] reads a record. With the last argument, parts of the log that are
+/// broken are added there and left out.
+pub type ParseLog<T> =
+    fn(&[u8], &mut FirstFew<String>, Option<&mut FirstFew<RecordFault>>) -> Result<T, RecordFault>;
+
+impl<T> LogForm<T> {
+    /// Returns whether a log begins with this line.
+    pub fn begins_with(&self, line: &[u8]) -> bool {
+        self.heads.iter().any(|head| line.starts_with(head.as_bytes()))
     }
 }
 
@@ -138,8 +123,10 @@ impl Framing {
 ///
 /// The pass ends when the file can no longer be read; a strict pass also ends at a broken record.
 /// If a gzip is damaged, a lenient pass keeps the records before the damage.
-pub struct Records<T> {
+pub struct Records<T: 'static> {
     text: TraceText,
+    /// The form of the logs that stand for records.
+    logs: Option<&'static LogForm<T>>,
     /// The files of a folder that are still to be read; the next is the last.
     more: Vec<PathBuf>,
     /// The hash of the files so far, if the trace is more than one file.
@@ -165,7 +152,6 @@ pub struct Records<T> {
     /// The hash of the file, once all of it has been read.
     sha256: Option<String>,
     record: Vec<u8>,
-    kind: PhantomData<fn() -> T>,
 }
 
 /// The notes of a pass about broken and doubtful records.
@@ -197,23 +183,34 @@ impl<T: Record> Records<T> {
     /// # Errors
     /// If the file cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
-        let may_be_many = matches!(T::FRAMING, Framing::ObjectOrLog { .. });
-        let mut more = match may_be_many {
-            true => log_files(path)?,
-            false => vec![path.to_owned()],
+        Self::open_with(path, strictness, None)
+    }
+
+    /// Opens a file, or a folder of logs. Logs of this form are read as records.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the folder has no log.
+    pub fn open_with(
+        path: &Path,
+        strictness: Strictness,
+        logs: Option<&'static LogForm<T>>,
+    ) -> Result<Self, TraceError> {
+        let mut more = match logs {
+            Some(_) => log_files(path)?,
+            None => vec![path.to_owned()],
         };
         let first = more.pop().expect("there is the file, or a log of the folder");
-        let mut records = Self::new(TraceText::open(&first)?, strictness);
+        let mut records = Self { logs, ..Self::new(TraceText::open(&first)?, strictness) };
         records.read_beside(&first)?;
-        let whole = (may_be_many && is_many(path)).then(LogHash::default);
+        let whole = (logs.is_some() && is_many(path)).then(LogHash::default);
         Ok(Self { more, whole, ..records })
     }
 
     /// Reads what stands beside a file that has just been opened.
     fn read_beside(&mut self, file: &Path) -> Result<(), TraceError> {
         self.beside.clear();
-        let may_be_log = matches!(T::FRAMING, Framing::ObjectOrLog { .. });
-        let Some(path) = configuration_of(file).filter(|_| may_be_log) else { return Ok(()) };
+        let beside = self.logs.and_then(|_| configuration_of(file));
+        let Some(path) = beside else { return Ok(()) };
         let read = File::open(&path)
             .and_then(|file| file.take(LARGEST_ENTRY as u64).read_to_end(&mut self.beside));
         read.map(drop).map_err(|source| TraceError::Read { path, source })
@@ -234,6 +231,7 @@ impl<T: Record> Records<T> {
     fn new(text: TraceText, strictness: Strictness) -> Self {
         Self {
             text,
+            logs: None,
             more: Vec::new(),
             whole: None,
             beside: Vec::new(),
@@ -249,7 +247,6 @@ impl<T: Record> Records<T> {
             ended: false,
             sha256: None,
             record: Vec::new(),
-            kind: PhantomData,
         }
     }
 
@@ -341,7 +338,12 @@ impl<T: Record> Records<T> {
         self.record.append(&mut self.beside);
         let mut broken = FirstFew::default();
         let parts = (self.strictness == Strictness::Lenient).then_some(&mut broken);
-        let read = match T::salvage(&self.record, &mut self.notes.unknown, parts) {
+        let unknown = &mut self.notes.unknown;
+        let read = match self.logs.filter(|logs| logs.begins_with(&self.record)) {
+            Some(logs) => (logs.parse)(&self.record, unknown, parts),
+            None => T::parse(&self.record, unknown),
+        };
+        let read = match read {
             Ok(read) => read,
             Err(fault) => {
                 let unframed = fault.unframed;
@@ -369,12 +371,14 @@ impl<T: Record> Records<T> {
 
     /// Reads the next record's text. Returns where the text begins; `None` at the end of the file.
     fn next_place(&mut self) -> Result<Option<TextPlace>, TraceError> {
-        let Self { text, record, .. } = self;
-        let start = match T::FRAMING {
-            Framing::Line => text.line(record),
-            Framing::Object(_) => text.object(record),
-            Framing::ObjectOrLog { heads, .. } => text.object_or_log(record, heads),
-            Framing::Entry => text.entry(record),
+        let Self { text, record, logs, .. } = self;
+        let start = match (T::FRAMING, logs) {
+            (Framing::Object(_), Some(logs)) => {
+                text.object_or_log(record, |line| logs.begins_with(line))
+            }
+            (Framing::Line, _) => text.line(record),
+            (Framing::Object(_), None) => text.object(record),
+            (Framing::Entry, _) => text.entry(record),
         };
         start.map_err(|error| match error {
             TraceError::Damaged { path, place, source, .. } => {
@@ -388,7 +392,8 @@ impl<T: Record> Records<T> {
     /// Gives back the text that a record without a clear end has consumed. Returns the error of
     /// that record.
     fn resumed(&mut self, error: TraceError) -> Result<TraceError, TraceError> {
-        if T::FRAMING.has_objects() && matches!(error, TraceError::Malformed { .. }) {
+        let has_objects = matches!(T::FRAMING, Framing::Object(_));
+        if has_objects && matches!(error, TraceError::Malformed { .. }) {
             self.text.resume(&mut self.record)?;
         }
         Ok(self.named(error))
@@ -396,7 +401,7 @@ impl<T: Record> Records<T> {
 
     /// Adds the job's id to the error of the last record, if the id can be read.
     fn named(&self, mut error: TraceError) -> TraceError {
-        if let Some(id) = T::FRAMING.id()
+        if let Framing::Object(Some(id)) = T::FRAMING
             && let TraceError::Malformed { job: job @ None, .. } = &mut error
         {
             *job = json::text_of(&self.record, id).map(|id| clip(&id));

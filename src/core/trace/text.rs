@@ -324,20 +324,19 @@ impl TraceText {
         Err(fault.within(&self.path, start, &[]))
     }
 
-    /// Reads an object, or a log: the lines from one that begins with one of `heads` up to the next
-    /// such line. Returns where it begins; `None` at the end of the file.
+    /// Reads an object, or a log: the lines from one that `is_head` up to the next such line. Returns
+    /// where it begins; `None` at the end of the file.
     ///
     /// After an error or a broken object, [`Self::resume`] is called as for [`Self::object`].
     pub(super) fn object_or_log(
         &mut self,
         record: &mut Vec<u8>,
-        heads: &[&str],
+        is_head: impl Fn(&[u8]) -> bool,
     ) -> Result<Option<TextPlace>, TraceError> {
         if self.head.is_none() && matches!(self.peek()?, None | Some(b'{')) {
             return self.object(record);
         }
         record.clear();
-        let is_head = |line: &[u8]| heads.iter().any(|head| line.starts_with(head.as_bytes()));
         let mut line = Vec::new();
         let start = match self.head.take() {
             Some((start, head)) => {

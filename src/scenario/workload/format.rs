@@ -12,6 +12,7 @@
 //!
 //! [`Record`]: mumakil_core::trace::Record
 
+use std::any::Any;
 use std::fmt::{self, Debug};
 use std::io;
 use std::path::Path;
@@ -21,7 +22,7 @@ use super::jobs::JobEntry;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::Outcome;
 use mumakil_core::trace::{
-    FirstFew, FirstRecord, Opening, Strictness, Suspicion, TextPlace, TraceError,
+    FirstFew, FirstRecord, LogForm, Opening, Strictness, Suspicion, TextPlace, TraceError,
 };
 
 /// A format of files. [`Format::new`] fills in what most formats lack.
@@ -42,6 +43,9 @@ pub struct Format {
     pub target: Option<ConversionTarget>,
     /// The format in which its jobs are written with all that they are, if it is not a target itself.
     pub written_as: Option<&'static Self>,
+    /// The [`LogForm`] of its files, if they are logs. Every source whose records can be read from
+    /// such logs takes it.
+    pub logs: Option<&'static (dyn Any + Send + Sync)>,
     /// Whether its files have a record for each task of a job.
     pub lists_tasks: bool,
     /// Whether times are those of a wall clock. A run then counts time from the first job, and jobs
@@ -60,9 +64,15 @@ impl Format {
             contents,
             target: None,
             written_as: None,
+            logs: None,
             lists_tasks: false,
             is_wall_clock: false,
         }
+    }
+
+    /// Returns the form of its logs, if they can be read as these records.
+    pub fn logs<T: 'static>(&self) -> Option<&'static LogForm<T>> {
+        self.logs?.downcast_ref()
     }
 
     /// Returns the key of the format in which its jobs are written with all that they are; `None` if
@@ -301,6 +311,11 @@ impl Formats {
     pub fn recognise(&self, path: &Path) -> Result<&'static Format, TraceError> {
         let opening = Opening::read(path)?;
         self.of(opening.first()).ok_or_else(|| opening.unknown(self.known()))
+    }
+
+    /// Returns the form of logs that can be read as these records.
+    pub fn logs<T: 'static>(&self) -> Option<&'static LogForm<T>> {
+        self.0.iter().rev().find_map(|format| format.logs())
     }
 
     /// Returns the format with this name for `mumakil trace convert --to`; the one that was added

@@ -26,27 +26,35 @@ pub enum RumenModel {
 }
 
 /// A logged job that has tasks to run.
-pub(super) struct RunnableJob<'a> {
-    pub(super) job: &'a LoggedJob,
+pub struct RunnableJob<'a> {
+    /// The job as it was logged.
+    pub job: &'a LoggedJob,
     /// When the job was submitted, in the milliseconds of the trace.
-    pub(super) submitted: u64,
-    pub(super) maps: TaskCount,
-    pub(super) reduces: TaskCount,
+    pub submitted: u64,
+    /// How many maps it has.
+    pub maps: TaskCount,
+    /// How many reduces it has.
+    pub reduces: TaskCount,
     /// The logged maps, in the order of the file.
-    pub(super) logged: Vec<&'a LoggedTask>,
-    pub(super) map_tasks: NumberedTasks<'a>,
-    pub(super) reduce_tasks: NumberedTasks<'a>,
+    pub logged: Vec<&'a LoggedTask>,
+    /// The maps by their numbers.
+    pub map_tasks: NumberedTasks<'a>,
+    /// The reduces by their numbers.
+    pub reduce_tasks: NumberedTasks<'a>,
     /// Whether more maps are logged than the job has. In Mumak such a job fails when it is
     /// initialised.
-    pub(super) is_unreadable: bool,
+    pub is_unreadable: bool,
 }
 
 /// Tasks, each by the number in its id.
-pub(super) type NumberedTasks<'a> = FxHashMap<u32, &'a LoggedTask>;
+pub type NumberedTasks<'a> = FxHashMap<u32, &'a LoggedTask>;
 
 impl<'a> RunnableJob<'a> {
     /// Returns the job to run; `None` if it was killed or has no map.
-    pub(super) fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
+    ///
+    /// # Errors
+    /// If its tasks are not numbered, or are more than can be.
+    pub fn of(job: &'a LoggedJob, model: RumenModel) -> Result<Option<Self>, String> {
         let submitted = job.submitted().ok_or("no submitTime")?;
         let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
         // Rumen of Hadoop 1.2 lists setup and cleanup tasks among the maps.
@@ -141,7 +149,7 @@ pub(super) const BACKWARDS: SimSpan = SimSpan::from_millis(100);
 
 /// Returns how long an attempt of a map took; `None` if unknown. Mumak computes with −1 for an
 /// unknown time, and so does this function, except if the result would be the time since 1970.
-pub(super) fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimSpan> {
+pub fn map_time(logged: &LoggedAttempt, model: RumenModel) -> Option<SimSpan> {
     let is_mumak = model == RumenModel::Mumak;
     match (logged.start_time, logged.finish_time) {
         // Mumak makes up the time of a map with the start 0, but not with the start −1.

@@ -1,5 +1,7 @@
 //! Tasks of a Rumen trace and their attempts.
 
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
 use mumakil_core::mapred;
@@ -50,7 +52,7 @@ pub struct LoggedTask {
 
 impl LoggedTask {
     /// Returns the latest time that is known of it.
-    pub(super) fn latest(&self) -> Option<u64> {
+    pub fn latest(&self) -> Option<u64> {
         let of_attempt = |attempt: &LoggedAttempt| {
             let LoggedAttempt { start_time, shuffle_finished, sort_finished, .. } = attempt;
             [*start_time, *shuffle_finished, *sort_finished, attempt.finish_time].into_iter().max()
@@ -60,7 +62,7 @@ impl LoggedTask {
     }
 
     /// Returns whether it sets a job up or cleans up after it.
-    pub(super) fn is_service(&self) -> bool {
+    pub fn is_service(&self) -> bool {
         matches!(self.task_type, Some(TaskType::Setup | TaskType::Cleanup))
     }
 }
@@ -180,6 +182,13 @@ pub enum LoggedOutcome {
     Success,
     Failed,
     Killed,
+}
+
+/// Returns a value by its name in logs and traces; `None` if no value has the name.
+pub fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
+    // Newer logs name the setup and the cleanup of a job `JOB_SETUP` and `JOB_CLEANUP`.
+    let name = name.strip_prefix("JOB_").unwrap_or(name);
+    T::deserialize(StrDeserializer::<ValueError>::new(name)).ok()
 }
 
 impl From<LoggedOutcome> for mapred::Outcome {

@@ -4,13 +4,12 @@ use std::io;
 use std::path::Path;
 
 use super::admitted::{NumberedTasks, RumenModel, RunnableJob, map_time};
-use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
-use super::job_log::priority;
+use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType, named};
 use super::order::{RepeatedIds, told_order};
 use super::properties;
-use super::record::{self, LOG_HEADS, LoggedJob};
+use super::record::{self, LoggedJob};
 use super::source::reduce_times;
-use super::survey::LogSurvey;
+use super::survey::{LogSurvey, success};
 use super::topology::LoggedTopology;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{TaskBytes, TaskTimes, TracedTimes};
@@ -22,7 +21,7 @@ use mumakil_scenario::workload::format::{
 use mumakil_scenario::workload::{JobEntry, Phases};
 
 /// The format of Rumen's jobs.
-pub(crate) static RUMEN_JOBS: Format = Format {
+pub static RUMEN_JOBS: Format = Format {
     known_by: "Rumen's jobs (objects with `jobID`) and topology (`name`, `children`)",
     has_attribute: |name| name == "jobID",
     lists_tasks: true,
@@ -32,20 +31,7 @@ pub(crate) static RUMEN_JOBS: Format = Format {
         make: |entry, block| Box::new(job_of(entry, block)),
     }),
     is_wall_clock: true,
-    ..Format::new("Rumen's jobs", FormatContents::Jobs(jobs_of))
-};
-
-/// The format of the logs from which Rumen makes its jobs.
-pub(crate) static JOB_HISTORY: Format = Format {
-    known_by: "Hadoop's job history (`Meta VERSION=` or `Avro-Json` at its head)",
-    has_line: |line| LOG_HEADS.iter().any(|head| line.starts_with(head.as_bytes())),
-    // Its jobs are read into Rumen's records, and are written as such.
-    written_as: Some(&RUMEN_JOBS),
-    is_wall_clock: true,
-    ..Format::new(
-        "Hadoop's job history",
-        FormatContents::Jobs(|file, see| jobs_of(TraceToRead { format: &RUMEN_JOBS, ..file }, see)),
-    )
+    ..Format::new("Rumen's jobs", FormatContents::Jobs(read_jobs))
 };
 
 /// The format of Rumen's topology.
@@ -54,9 +40,13 @@ pub(crate) static RUMEN_TOPOLOGY: Format = Format {
     ..Format::new("Rumen's topology", FormatContents::Hosts(hosts_of))
 };
 
-/// Reads the jobs of a trace, each with an id of its own.
-fn jobs_of(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, TraceError> {
-    let mut records = Records::<LoggedJob>::open(file.path, file.strictness)?;
+/// Reads the jobs of a trace or of logs, each with an id of its own. They are written as Rumen's jobs.
+///
+/// # Errors
+/// If the file cannot be read or has mistakes.
+pub fn read_jobs(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, TraceError> {
+    let logs = file.format.logs::<LoggedJob>();
+    let mut records = Records::open_with(file.path, file.strictness, logs)?;
     records.allow_unordered();
     records.allow_repeated_ids();
     let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
@@ -66,6 +56,7 @@ fn jobs_of(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, TraceEr
         late += u64::from(TraceJob::submit(&job) < latest);
         see(Box::new(job));
     };
+    let file = TraceToRead { format: &RUMEN_JOBS, ..file };
     let mut trace = Trace::of_records(records, file, see, |job| {
         repeats.rename(job);
         if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
@@ -170,11 +161,7 @@ fn entry_of(job: &LoggedJob) -> Result<Option<JobEntry>, String> {
 /// Returns the successful attempt of each task; `None` for a task without such an attempt in the
 /// log.
 fn successes<'a>(numbered: &NumberedTasks<'a>, count: u32) -> Vec<Option<&'a LoggedAttempt>> {
-    let success = |number| {
-        let attempts = &numbered.get(&number)?.attempts;
-        attempts.iter().find(|attempt| attempt.result == Some(LoggedOutcome::Success))
-    };
-    (0..count).map(success).collect()
+    (0..count).map(|number| success(numbered.get(&number)?)).collect()
 }
 
 /// Returns the times of all tasks, with the median for unknown ones; `None` if no time is known.
@@ -257,7 +244,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         job_id: id.clone(),
         user: Some(entry.user.clone()),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
-        priority: priority(&entry.priority.word().to_uppercase()),
+        priority: named(&entry.priority.word().to_uppercase()),
         outcome: Some(LoggedOutcome::Success),
         submit_time: Some(submit),
         launch_time: Some(submit),

@@ -37,7 +37,7 @@ pub(super) fn told_order(late: u64) -> Option<String> {
 
 /// The ids that several jobs have.
 #[derive(Debug, Default)]
-pub(super) struct RepeatedIds {
+pub struct RepeatedIds {
     /// How often each id has come so far.
     met: FxHashMap<String, u32>,
     renamed: u64,
@@ -45,7 +45,7 @@ pub(super) struct RepeatedIds {
 
 impl RepeatedIds {
     /// Gives a job a name of its own if a job before it has the same id: the id and a number.
-    pub(super) fn rename(&mut self, job: &mut LoggedJob) {
+    pub fn rename(&mut self, job: &mut LoggedJob) {
         let Some(times) = self.met.get_mut(&job.job_id) else {
             self.met.insert(job.job_id.clone(), 1);
             return;

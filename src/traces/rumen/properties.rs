@@ -11,7 +11,7 @@ use mumakil_scenario::workload::JobEntry;
 
 /// The names of a property in versions before 0.21 and since; the first that a configuration has
 /// holds.
-pub(super) type PropertyNames = [&'static str; 2];
+pub type PropertyNames = [&'static str; 2];
 
 const SLOW_START: PropertyNames =
     ["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"];
@@ -24,16 +24,15 @@ const REDUCE_FAILURES: PropertyNames =
     ["mapreduce.reduce.failures.maxpercent", "mapred.max.reduce.failures.percent"];
 const TRACKER_FAILURES: PropertyNames =
     ["mapreduce.job.maxtaskfailures.per.tracker", "mapred.max.tracker.failures"];
-pub(super) const MAP_SPECULATION: PropertyNames =
+/// Whether maps get second attempts.
+pub const MAP_SPECULATION: PropertyNames =
     ["mapreduce.map.speculative", "mapred.map.tasks.speculative.execution"];
-pub(super) const REDUCE_SPECULATION: PropertyNames =
+/// Whether reduces get second attempts.
+pub const REDUCE_SPECULATION: PropertyNames =
     ["mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution"];
 
 /// Returns the value of a property, by the first of its names that is there.
-pub(super) fn property(
-    properties: &BTreeMap<String, String>,
-    names: PropertyNames,
-) -> Option<&str> {
+pub fn property(properties: &BTreeMap<String, String>, names: PropertyNames) -> Option<&str> {
     names.iter().find_map(|name| properties.get(*name)).map(String::as_str)
 }
 

@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
-use super::history;
-use super::jhist;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Priority;
 use mumakil_core::trace::json::{self, count, nullable};
@@ -270,56 +268,48 @@ impl LoggedJob {
         })
     }
 
+    /// Returns the job, which was read from this text, if it can be true.
+    ///
+    /// # Errors
+    /// If it has no id, or a time that cannot be.
+    pub fn checked(mut self, text: &[u8]) -> Result<Self, RecordFault> {
+        if self.job_id.is_empty() {
+            return Err(RecordFault::new("the object has no jobID"));
+        }
+        if let Some(what) = self.find_impossible_time() {
+            return Err(RecordFault::new(what).of(self.job()));
+        }
+        if let Some((id, what)) = self.contradictory_time() {
+            // The first line that names the id; an id may have escapes, and then it is not found.
+            let at = memchr::memmem::find(text, id.as_bytes()).unwrap_or(0);
+            let fault = RecordFault::new(format!("{} ran {what}", clip(id))).at(at);
+            return Err(fault.hint(LENIENT).of(self.job()));
+        }
+        for task in self.tasks() {
+            if task.task_id.is_empty() {
+                return Err(RecordFault::new("a task has no taskID").of(self.job()));
+            }
+            if task.attempts.iter().any(|attempt| attempt.attempt_id.is_empty()) {
+                let what = format!("an attempt of {} has no attemptID", clip(&task.task_id));
+                return Err(RecordFault::new(what).of(self.job()));
+            }
+        }
+        Ok(self)
+    }
+
     /// Returns all tasks, setup and cleanup included.
-    pub(super) fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
+    pub fn tasks(&self) -> impl Iterator<Item = &LoggedTask> {
         self.map_tasks.iter().chain(&self.reduce_tasks).chain(&self.other_tasks)
     }
 }
 
-/// The beginnings of the first lines of logs.
-pub(super) const LOG_HEADS: [&str; 3] = [history::HEAD, jhist::HEAD, jhist::BINARY_HEAD];
-
 impl Record for LoggedJob {
     const NAME: &'static str = "job of a Rumen trace";
-    const FRAMING: Framing = Framing::ObjectOrLog { id: "jobID", heads: &LOG_HEADS };
+    const FRAMING: Framing = Framing::Object(Some("jobID"));
     const TIME_UNIT: &'static str = "ms";
 
     fn parse(object: &[u8], unknown: &mut FirstFew<String>) -> Result<Self, RecordFault> {
-        Self::salvage(object, unknown, None)
-    }
-
-    fn salvage(
-        object: &[u8],
-        unknown: &mut FirstFew<String>,
-        broken: Option<&mut FirstFew<RecordFault>>,
-    ) -> Result<Self, RecordFault> {
-        let mut job: Self = match object {
-            [b'{', ..] => json::parse(object, unknown)?,
-            log if log.starts_with(b"Avro") => jhist::parse(log, unknown, broken)?,
-            log => history::parse(log, unknown, broken)?,
-        };
-        if job.job_id.is_empty() {
-            return Err(RecordFault::new("the object has no jobID"));
-        }
-        if let Some(what) = job.find_impossible_time() {
-            return Err(RecordFault::new(what).of(job.job()));
-        }
-        if let Some((id, what)) = job.contradictory_time() {
-            // The first line that names the id; an id may have escapes, and then it is not found.
-            let at = memchr::memmem::find(object, id.as_bytes()).unwrap_or(0);
-            let fault = RecordFault::new(format!("{} ran {what}", clip(id))).at(at);
-            return Err(fault.hint(LENIENT).of(job.job()));
-        }
-        for task in job.tasks() {
-            if task.task_id.is_empty() {
-                return Err(RecordFault::new("a task has no taskID").of(job.job()));
-            }
-            if task.attempts.iter().any(|attempt| attempt.attempt_id.is_empty()) {
-                let what = format!("an attempt of {} has no attemptID", clip(&task.task_id));
-                return Err(RecordFault::new(what).of(job.job()));
-            }
-        }
-        Ok(job)
+        json::parse::<Self>(object, unknown)?.checked(object)
     }
 
     fn job(&self) -> Option<&str> {
@@ -497,63 +487,44 @@ mod tests {
         assert_eq!(jobs.notes().suspicious.first[0].what, "u takes more than a year");
     }
 
-    /// Returns a job of one map, in one of the formats: submitted at 10^12 ms, and ended 10 s later.
-    fn logged(format: &str, start: u64, finish: u64) -> String {
-        match format {
-            "history" => format!(
-                "Meta VERSION=\"1\" .\nJob JOBID=\"j_1\" SUBMIT_TIME=\"1000000000000\" .\n\
-                 Task TASKID=\"t_m_0\" TASK_TYPE=\"MAP\" START_TIME=\"1000000001000\" .\n\
-                 MapAttempt TASK_TYPE=\"MAP\" TASKID=\"t_m_0\" TASK_ATTEMPT_ID=\"a_0\" \
-                 START_TIME=\"{start}\" FINISH_TIME=\"{finish}\" .\n\
-                 Job JOBID=\"j_1\" FINISH_TIME=\"1000000010000\" .\n"
-            ),
-            "jhist" => format!(
-                "Avro-Json\n{{}}\n\
-                 {{\"type\":\"JOB_SUBMITTED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
-                 \"submitTime\":1000000000000}}}}}}\n\
-                 {{\"type\":\"JOB_FINISHED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
-                 \"finishTime\":1000000010000}}}}}}\n\
-                 {{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":{{\"e\":{{\"taskid\":\"t_m_0\",\
-                 \"taskType\":\"MAP\",\"attemptId\":\"a_0\",\"startTime\":{start},\
-                 \"finishTime\":{finish}}}}}}}\n"
-            ),
-            _ => format!(
-                "{{\"jobID\": \"j_1\", \"submitTime\": 1000000000000, \"finishTime\": 1000000010000,\n\n\n\
+    /// Returns a job of one map, submitted at 10^12 ms, and ended 10 s later.
+    fn logged(start: u64, finish: u64) -> String {
+        format!(
+            "{{\"jobID\": \"j_1\", \"submitTime\": 1000000000000, \"finishTime\": 1000000010000,\n\n\n\
                  \"mapTasks\": [{{\"taskID\": \"t_m_0\", \"attempts\": [{{\"attemptID\": \"a_0\", \
                  \"startTime\": {start}, \"finishTime\": {finish}}}]}}]}}\n"
-            ),
-        }
+        )
     }
 
     #[test]
-    fn a_time_that_its_job_cannot_have_is_a_broken_record_in_every_format() {
+    fn a_time_that_its_job_cannot_have_is_a_broken_record() {
         let (begin, hour, year) = (1_000_000_000_000, 3_600_000, 365 * 86_400_000);
-        for format in ["history", "jhist", "json"] {
-            let of = |start, finish| read(&logged(format, start, finish)).map(drop);
-            for (start, finish) in [
-                (begin + 1_000, begin + 9_000),
-                // Clocks of machines differ, and published traces have such times.
-                (begin - hour, begin + 10_000 + hour),
-                (begin + 9_000, begin + 1_000),
-                (0, begin + 9_000),
-            ] {
-                assert_eq!(of(start, finish), Ok(()), "{format}: {start} to {finish}");
-            }
-            for (start, finish, what) in [
-                (2_147_483_648, begin, "at 2147483648 ms, but its job was submitted at"),
-                (begin - hour - 1, begin, "but its job was submitted at 1000000000000 ms"),
-                (begin, begin + 10_001 + hour, "but its job ended at 1000000010000 ms"),
-                (begin, begin + year + 1, "more than a year before"),
-                (begin + hour + 9_000, begin + 8_000, "back to 1000000008000 ms"),
-            ] {
-                let error = of(start, finish).unwrap_err();
-                let place = ["t:4: job", "t:5: job"].iter().any(|at| error.starts_with(at));
-                assert!(place && error.contains("a_0 ran ") && error.contains(what), "{error}");
-                assert!(error.contains("lenient"), "{error}");
-            }
+        let of = |start, finish| read(&logged(start, finish)).map(drop);
+        for (start, finish) in [
+            (begin + 1_000, begin + 9_000),
+            // Clocks of machines differ, and published traces have such times.
+            (begin - hour, begin + 10_000 + hour),
+            (begin + 9_000, begin + 1_000),
+            (0, begin + 9_000),
+        ] {
+            assert_eq!(of(start, finish), Ok(()), "{start} to {finish}");
         }
-        let text = logged("json", begin, begin + year).replace("j_1", "k_1");
-        let (ids, errors) = lenient(&(text + &logged("json", begin, begin)));
+        for (start, finish, what) in [
+            (2_147_483_648, begin, "at 2147483648 ms, but its job was submitted at"),
+            (begin - hour - 1, begin, "but its job was submitted at 1000000000000 ms"),
+            (begin, begin + 10_001 + hour, "but its job ended at 1000000010000 ms"),
+            (begin, begin + year + 1, "more than a year before"),
+            (begin + hour + 9_000, begin + 8_000, "back to 1000000008000 ms"),
+        ] {
+            let error = of(start, finish).unwrap_err();
+            assert!(
+                error.starts_with("t:4: job") && error.contains("a_0 ran ") && error.contains(what),
+                "{error}"
+            );
+            assert!(error.contains("lenient"), "{error}");
+        }
+        let text = logged(begin, begin + year).replace("j_1", "k_1");
+        let (ids, errors) = lenient(&(text + &logged(begin, begin)));
         assert_eq!((ids, errors.len()), (vec!["j_1".to_owned()], 1));
     }
 

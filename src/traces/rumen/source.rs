@@ -107,7 +107,11 @@ impl Source for Rumen {
     /// initialisation if more maps are logged than it has.
     fn jobs(&mut self, site: &WorkloadSite<'_>) -> Result<FoundJobs, TraceError> {
         let path = self.trace.find(site.folder);
-        let mut records = Records::<LoggedJob>::open(&path, Strictness::of(self.lenient))?;
+        let mut records = Records::open_with(
+            &path,
+            Strictness::of(self.lenient),
+            site.formats.logs::<LoggedJob>(),
+        )?;
         let is_mumak = site.hadoop.behaviour().reads_like_mumak;
         let model = self.model.unwrap_or(match is_mumak {
             true => RumenModel::Mumak,
@@ -371,7 +375,7 @@ impl LogReader<'_> {
     }
 
     fn split(&self, task: &LoggedTask) -> Split {
-        let succeeded = task.attempts.iter().find(|a| a.result == Some(LoggedOutcome::Success));
+        let succeeded = success(task);
         let bytes = succeeded.and_then(|attempt| attempt.hdfs_bytes_read).unwrap_or(0);
         let holders = self.holders(task, |host| self.hosts.place(host));
         Split { bytes: Bytes::new(bytes), holders: holders.into() }
@@ -499,7 +503,7 @@ fn service(job: &LoggedJob) -> TracedService {
 /// The start of a task is the assignment of its first attempt, by the JobTracker's clock; the start
 /// of the attempt is by the tracker's clock, once it has the files. Later attempts on the host wait
 /// for messages only, and so do the first ones besides.
-pub(super) fn localisation(job: &LoggedJob) -> Option<SimSpan> {
+pub fn localisation(job: &LoggedJob) -> Option<SimSpan> {
     let mut waits: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for task in job.tasks() {
         let known = |time: Option<u64>| time.filter(|time| 0 < *time);

@@ -7,7 +7,7 @@ use super::record::{LoggedCdf, LoggedJob, LoggedRanking};
 
 impl LoggedJob {
     /// Computes the distributions from the logged attempts, as Rumen's `JobBuilder` does.
-    pub(super) fn compute_distributions(&mut self) {
+    pub fn compute_distributions(&mut self) {
         let (mut succeeded, mut failed): ([Vec<i64>; 4], [Vec<i64>; 4]) = Default::default();
         let mut tries: Vec<u32> = Vec::new();
         for task in &self.map_tasks {

@@ -17,7 +17,7 @@ const MOST_DELAYS: usize = 100_000;
 
 /// A log's facts about its cluster, gathered job by job.
 #[derive(Debug, Default)]
-pub(super) struct LogSurvey {
+pub struct LogSurvey {
     /// How long the JobTracker took to hear of the ends of attempts, in milliseconds.
     delays: Vec<u32>,
     /// The shortest time from the assignment of a setup or cleanup until the JobTracker heard of its
@@ -29,7 +29,7 @@ pub(super) struct LogSurvey {
 
 /// When a log's JobTracker heard of the end of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LogHearing {
+pub enum LogHearing {
     /// With the tracker's next heartbeat, which came within this interval.
     Within(SimSpan),
     /// With an extra (out-of-band) heartbeat, usually after this span.
@@ -53,7 +53,7 @@ const DISTANCES: [&str; 2] = ["in the rack of their input", "in another rack tha
 
 impl LogSurvey {
     /// Adds a job.
-    pub(super) fn add(&mut self, admitted: &RunnableJob<'_>) {
+    pub fn add(&mut self, admitted: &RunnableJob<'_>) {
         let job = admitted.job;
         for task in job.map_tasks.iter().chain(&job.reduce_tasks).filter(|it| !it.is_service()) {
             let ended = success(task).and_then(|attempt| attempt.finish_time);
@@ -99,7 +99,7 @@ impl LogSurvey {
     }
 
     /// Returns when the JobTracker heard of ends; `None` if the log does not show it.
-    pub(super) fn hearing(&self) -> Option<LogHearing> {
+    pub fn hearing(&self) -> Option<LogHearing> {
         let mut delays = self.delays.clone();
         delays.sort_unstable();
         let at = |percent: usize| delays.get(delays.len() * percent / 100).copied();
@@ -142,7 +142,7 @@ impl LogSurvey {
 
     /// Returns how many times as long maps took in the rack of their input and in another rack, as
     /// on the node with their input; 1 if the log does not show that they took longer.
-    pub(super) fn penalties(&self) -> [f64; 2] {
+    pub fn penalties(&self) -> [f64; 2] {
         self.far.each_ref().map(FarMaps::penalty)
     }
 
@@ -196,7 +196,7 @@ impl FarMaps {
 }
 
 /// Returns the successful attempt of a task.
-pub(super) fn success(task: &LoggedTask) -> Option<&LoggedAttempt> {
+pub fn success(task: &LoggedTask) -> Option<&LoggedAttempt> {
     task.attempts.iter().find(|attempt| attempt.result == Some(LoggedOutcome::Success))
 }
 
@@ -222,7 +222,7 @@ fn distance(map: &LoggedTask, attempt: &LoggedAttempt) -> Option<usize> {
 }
 
 /// Returns the middle one of some numbers, which are sorted meanwhile; `None` without numbers.
-pub(super) fn median(numbers: &mut [u64]) -> Option<u64> {
+pub fn median(numbers: &mut [u64]) -> Option<u64> {
     numbers.sort_unstable();
     numbers.get(numbers.len() / 2).copied()
 }

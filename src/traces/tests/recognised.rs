@@ -21,8 +21,6 @@ fn a_format_is_told_by_the_first_record() {
         (r#"{"jobID": "j", "submitTime": oops}"#, "Rumen's jobs"),
         (r#"{"jobID": "j", "mapTasks": ["#, "Rumen's jobs"),
         (r#"{"name": "<root>", "children": null}"#, "Rumen's topology"),
-        ("Meta VERSION=\"1\" .\nJob JOBID=\"j\" .\n", "Hadoop's job history"),
-        ("Avro-Json\n{}\n", "Hadoop's job history"),
         (r#"{"am.type": "mapreduce", "job.id": "j"}"#, "the SLS' jobs"),
         (r#"{"num.nodes": 3}"#, "the SLS' jobs"),
         (r#"{"rack": "r", "nodes": []}"#, "the SLS' nodes"),
@@ -62,8 +60,7 @@ fn of_two_formats_that_fit_the_last_added_is_read_and_written() {
 #[test]
 fn tried_cases_are_counted() {
     let hint = "\n  hint: known are SWIM (6 to 8 columns, separated by tabs), Rumen's jobs \
-                (objects with `jobID`) and topology (`name`, `children`), Hadoop's job history \
-                (`Meta VERSION=` or `Avro-Json` at its head), the SLS' jobs \
+                (objects with `jobID`) and topology (`name`, `children`), the SLS' jobs \
                 (`job.tasks`), nodes (`rack`, `nodes`) and generator (`workloads`), \
                 the Standard Workload Format (18 numbers), Google's `task_events` of 2011, \
                 Alibaba's `batch_task.csv`, and Mumakil's own lists of jobs (CSV with a column `name`, or YAML)";

@@ -2,8 +2,7 @@
 
 #![no_main]
 
-#[path = "../exercise.rs"]
-#[expect(dead_code, reason = "each target exercises one format")]
-mod exercise;
+#[path = "../../../satellites/logs/tests/bytes.rs"]
+mod bytes;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| exercise::log(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bytes::log(bytes));

@@ -122,7 +122,7 @@ fn signed(share: f64) -> String {
 fn cluster(prediction: &Prediction<'_>) -> PageTable {
     let cluster = &prediction.reading.cluster;
     let rows = cluster.settings.iter().map(|setting| {
-        let cells = [setting.path, &setting.value, &setting.sure.to_string(), &setting.reason];
+        let cells = [setting.path, &setting.value, setting.sure.word(), &setting.reason];
         cells.map(PageCell::text).into()
     });
     PageTable {

@@ -15,20 +15,19 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
-use super::admitted::{RumenModel, RunnableJob, map_time};
-use super::attempt::{LoggedAttempt, LoggedOutcome, TaskType};
-use super::order::RepeatedIds;
-use super::properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
-use super::record::LoggedJob;
-use super::source::localisation;
-use super::survey::{LogHearing, LogSurvey, median, success};
-use super::topology::LoggedTopology;
+use crate::LOGS;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::{DEFAULT_RACK, without_escapes};
 use mumakil_core::mapred::{HadoopLine, Priority, SlotKind};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
+use mumakil_results::worded;
 use mumakil_scenario::hadoop_preset;
+use mumakil_traces::rumen::{
+    LogHearing, LogSurvey, LoggedAttempt, LoggedJob, LoggedOutcome, LoggedTopology,
+    MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, RepeatedIds, RumenModel, RunnableJob,
+    TaskType, localisation, map_time, median, property, success,
+};
 
 /// A cluster that was inferred from a log.
 #[derive(Clone, Debug)]
@@ -69,27 +68,18 @@ pub struct LaterPriority {
     pub priority: Priority,
 }
 
-/// How a setting was inferred from a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InferredBy {
-    /// The configurations of jobs say it, and nothing that was measured speaks against it.
-    Said,
-    /// It was measured.
-    Measured,
-    /// It was measured, but may be more.
-    AtLeast,
-    /// Nothing shows it.
-    Assumed,
-}
-
-impl fmt::Display for InferredBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Said => "said",
-            Self::Measured => "measured",
-            Self::AtLeast => "at least",
-            Self::Assumed => "assumed",
-        })
+worded! {
+    /// How a setting was inferred from a log.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum InferredBy {
+        /// The configurations of jobs say it, and nothing that was measured speaks against it.
+        Said = "said",
+        /// It was measured.
+        Measured = "measured",
+        /// It was measured, but may be more.
+        AtLeast = "at least",
+        /// Nothing shows it.
+        Assumed = "assumed",
     }
 }
 
@@ -202,7 +192,7 @@ fn each(
     strictness: Strictness,
     mut see: impl FnMut(RunnableJob<'_>),
 ) -> Result<(), TraceError> {
-    let mut records = Records::<LoggedJob>::open(path, strictness)?;
+    let mut records = Records::open_with(path, strictness, Some(&LOGS))?;
     records.forget_hash();
     records.allow_unordered();
     records.allow_repeated_ids();
@@ -696,7 +686,7 @@ fn put(tree: &mut Mapping, path: &str, value: Value) {
 mod tests {
     use super::*;
 
-    const NEWER: &str = include_str!("../../../tests/fuzz/seeds/log/newer.jhist");
+    const NEWER: &str = include_str!("../../tests/fuzz/seeds/log/newer.jhist");
 
     fn cluster_of(log: &str) -> LoggedCluster {
         let folder = tempfile::TempDir::new().unwrap();
@@ -732,7 +722,7 @@ mod tests {
 
     #[test]
     fn a_later_priority_holds_from_the_event_before_it() {
-        const LOG: &str = include_str!("../../../tests/fuzz/seeds/log/history.log");
+        const LOG: &str = include_str!("../../tests/fuzz/seeds/log/history.log");
         let log = |names: &[&str]| {
             let of =
                 |name| format!("Job JOBID=\"job_202601010000_0001\" JOB_PRIORITY=\"{name}\" .\n");
@@ -756,12 +746,12 @@ mod tests {
     #[test]
     fn a_mention_with_a_rack_outranks_one_without() {
         let host = |name: &str| LoggedJob {
-            map_tasks: vec![super::super::LoggedTask {
+            map_tasks: vec![mumakil_traces::rumen::LoggedTask {
                 attempts: vec![LoggedAttempt {
                     host_name: Some(name.to_owned()),
                     ..LoggedAttempt::default()
                 }],
-                ..super::super::LoggedTask::default()
+                ..mumakil_traces::rumen::LoggedTask::default()
             }],
             ..LoggedJob::default()
         };

@@ -2,13 +2,12 @@
 
 use indexmap::IndexMap;
 use roxmltree::{Document, Node};
-use serde::Deserialize;
-use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use super::attempt::{LoggedAttempt, LoggedLocation, LoggedTask, ResourceUsage, TaskType};
-use super::properties::property;
-use super::record::{LoggedJob, LoggedPriority, RumenJobType};
 use mumakil_core::trace::RecordFault;
+use mumakil_traces::rumen::{
+    LoggedAttempt, LoggedJob, LoggedLocation, LoggedPriority, LoggedTask, ResourceUsage,
+    RumenJobType, TaskType, property, success,
+};
 
 /// A job of which some events have been read.
 #[derive(Default)]
@@ -88,8 +87,8 @@ impl JobLog {
         Ok(())
     }
 
-    /// Returns the job.
-    pub(super) fn into_job(self) -> Result<LoggedJob, RecordFault> {
+    /// Returns the job, which was read from this text.
+    pub(super) fn into_job(self, text: &[u8]) -> Result<LoggedJob, RecordFault> {
         let Self { mut job, tasks } = self;
         if job.job_id.is_empty() {
             return Err(RecordFault::new("the log names no job"));
@@ -113,7 +112,7 @@ impl JobLog {
             job.queue = Some(pool);
         }
         for mut task in tasks.into_values() {
-            task.sum_up();
+            sum_up(&mut task);
             let of_kind = match task.task_type {
                 Some(TaskType::Map) => &mut job.map_tasks,
                 Some(TaskType::Reduce) => &mut job.reduce_tasks,
@@ -124,7 +123,7 @@ impl JobLog {
         // Rumen takes each job that it reads from a log for one in Java.
         job.job_type = Some(RumenJobType::Java);
         job.compute_distributions();
-        Ok(job)
+        job.checked(text)
     }
 }
 
@@ -164,85 +163,63 @@ fn pool(job: &LoggedJob) -> Option<String> {
     setting("mapred.fairscheduler.pool").or_else(named).cloned()
 }
 
-/// Returns a priority by its name.
-pub(super) fn priority(name: &str) -> Option<LoggedPriority> {
-    LoggedPriority::deserialize(StrDeserializer::<ValueError>::new(name)).ok()
-}
-
-/// Returns the type of a task by its name in logs.
-pub(super) fn task_type(name: &str) -> Option<TaskType> {
-    Some(match name {
-        "MAP" => TaskType::Map,
-        "REDUCE" => TaskType::Reduce,
-        "SETUP" | "JOB_SETUP" => TaskType::Setup,
-        "CLEANUP" | "JOB_CLEANUP" => TaskType::Cleanup,
-        _ => return None,
-    })
-}
-
 /// Returns the place `/rack/host` as its layers.
 pub(super) fn location(place: &str) -> LoggedLocation {
     let layers = place.split('/').filter(|layer| !layer.is_empty());
     LoggedLocation { layers: layers.map(str::to_owned).collect() }
 }
 
-impl LoggedAttempt {
-    /// Notes a counter by its name.
-    pub(super) fn count(&mut self, name: &[u8], value: u64) {
-        let usage = |attempt: &mut Self, set: fn(&mut ResourceUsage) -> &mut Option<u64>| {
-            *set(attempt.resource_usage_metrics.get_or_insert_default()) = Some(value);
-        };
-        let field = match name {
-            b"HDFS_BYTES_READ" => &mut self.hdfs_bytes_read,
-            b"HDFS_BYTES_WRITTEN" => &mut self.hdfs_bytes_written,
-            b"FILE_BYTES_READ" => &mut self.file_bytes_read,
-            b"FILE_BYTES_WRITTEN" => &mut self.file_bytes_written,
-            b"MAP_INPUT_RECORDS" => &mut self.map_input_records,
-            b"MAP_INPUT_BYTES" => &mut self.map_input_bytes,
-            b"MAP_OUTPUT_BYTES" => &mut self.map_output_bytes,
-            b"MAP_OUTPUT_RECORDS" => &mut self.map_output_records,
-            b"COMBINE_INPUT_RECORDS" => &mut self.combine_input_records,
-            b"REDUCE_INPUT_GROUPS" => &mut self.reduce_input_groups,
-            b"REDUCE_INPUT_RECORDS" => &mut self.reduce_input_records,
-            b"REDUCE_SHUFFLE_BYTES" => &mut self.reduce_shuffle_bytes,
-            b"REDUCE_OUTPUT_RECORDS" => &mut self.reduce_output_records,
-            b"SPILLED_RECORDS" => &mut self.spilled_records,
-            b"CPU_MILLISECONDS" => return usage(self, |usage| &mut usage.cumulative_cpu_usage),
-            b"VIRTUAL_MEMORY_BYTES" => {
-                return usage(self, |usage| &mut usage.virtual_memory_usage);
-            }
-            b"PHYSICAL_MEMORY_BYTES" => {
-                return usage(self, |usage| &mut usage.physical_memory_usage);
-            }
-            b"COMMITTED_HEAP_BYTES" => return usage(self, |usage| &mut usage.heap_usage),
-            _ => return,
-        };
-        *field = Some(value);
-    }
+/// Notes the host on which an attempt ran: its name, or `/rack/host`.
+pub(super) fn note_host(attempt: &mut LoggedAttempt, host: String) {
+    attempt.location = Some(location(&host)).filter(|at| 1 < at.layers.len());
+    attempt.host_name = Some(host);
 }
 
-impl LoggedTask {
-    /// Takes the task's own bytes and records from the attempt that succeeded.
-    fn sum_up(&mut self) {
-        use super::attempt::LoggedOutcome::Success;
-        let done = self.attempts.iter().find(|attempt| attempt.result == Some(Success));
-        let Some(done) = done.filter(|_| !self.is_service()) else { return };
-        let is_map = self.task_type == Some(TaskType::Map);
-        let [input, inputs, output, outputs] = match is_map {
-            true => [
-                done.hdfs_bytes_read,
-                done.map_input_records,
-                done.file_bytes_written,
-                done.map_output_records,
-            ],
-            false => [
-                done.reduce_shuffle_bytes,
-                done.reduce_input_records,
-                done.hdfs_bytes_written,
-                done.reduce_output_records,
-            ],
-        };
-        (self.input_bytes, self.input_records) = (input, inputs);
-        (self.output_bytes, self.output_records) = (output, outputs);
-    }
+/// Notes a counter of an attempt by its name.
+pub(super) fn count_in(attempt: &mut LoggedAttempt, name: &[u8], value: u64) {
+    let usage = &mut attempt.resource_usage_metrics;
+    let field = match name {
+        b"HDFS_BYTES_READ" => &mut attempt.hdfs_bytes_read,
+        b"HDFS_BYTES_WRITTEN" => &mut attempt.hdfs_bytes_written,
+        b"FILE_BYTES_READ" => &mut attempt.file_bytes_read,
+        b"FILE_BYTES_WRITTEN" => &mut attempt.file_bytes_written,
+        b"MAP_INPUT_RECORDS" => &mut attempt.map_input_records,
+        b"MAP_INPUT_BYTES" => &mut attempt.map_input_bytes,
+        b"MAP_OUTPUT_BYTES" => &mut attempt.map_output_bytes,
+        b"MAP_OUTPUT_RECORDS" => &mut attempt.map_output_records,
+        b"COMBINE_INPUT_RECORDS" => &mut attempt.combine_input_records,
+        b"REDUCE_INPUT_GROUPS" => &mut attempt.reduce_input_groups,
+        b"REDUCE_INPUT_RECORDS" => &mut attempt.reduce_input_records,
+        b"REDUCE_SHUFFLE_BYTES" => &mut attempt.reduce_shuffle_bytes,
+        b"REDUCE_OUTPUT_RECORDS" => &mut attempt.reduce_output_records,
+        b"SPILLED_RECORDS" => &mut attempt.spilled_records,
+        b"CPU_MILLISECONDS" => &mut usage.get_or_insert_default().cumulative_cpu_usage,
+        b"VIRTUAL_MEMORY_BYTES" => &mut usage.get_or_insert_default().virtual_memory_usage,
+        b"PHYSICAL_MEMORY_BYTES" => &mut usage.get_or_insert_default().physical_memory_usage,
+        b"COMMITTED_HEAP_BYTES" => &mut usage.get_or_insert_default().heap_usage,
+        _ => return,
+    };
+    *field = Some(value);
+}
+
+/// Takes the task's own bytes and records from the attempt that succeeded.
+fn sum_up(task: &mut LoggedTask) {
+    let Some(done) = success(task).filter(|_| !task.is_service()) else { return };
+    let is_map = task.task_type == Some(TaskType::Map);
+    let [input, inputs, output, outputs] = match is_map {
+        true => [
+            done.hdfs_bytes_read,
+            done.map_input_records,
+            done.file_bytes_written,
+            done.map_output_records,
+        ],
+        false => [
+            done.reduce_shuffle_bytes,
+            done.reduce_input_records,
+            done.hdfs_bytes_written,
+            done.reduce_output_records,
+        ],
+    };
+    (task.input_bytes, task.input_records) = (input, inputs);
+    (task.output_bytes, task.output_records) = (output, outputs);
 }

@@ -1,9 +1,10 @@
 //! The error of a prediction: each job as the log has it, beside the same job as it was replayed.
 
+use crate::cluster::LoggedTimes;
 use mumakil_base::statistics::{Band, interval, mean, quantile};
 use mumakil_compare::{JobPair, JobPairs};
 use mumakil_results::tables::{JobEnd, JobRow};
-use mumakil_traces::rumen::{LoggedOutcome, LoggedTimes};
+use mumakil_traces::rumen::LoggedOutcome;
 
 /// The parts of a job's sojourn. They add up to it.
 pub(super) const PARTS: [&str; 3] = ["wait", "map phase", "reduce phase"];

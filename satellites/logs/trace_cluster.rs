@@ -3,14 +3,14 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
-use crate::lines::TerminalLines;
-use crate::table::{Align, table};
-use crate::{file, terminal};
+use crate::cluster::{InferredSetting, LogReading, LoggedCluster};
 use mumakil_base::shell::quoted_path;
 use mumakil_base::units::tell::counted;
+use mumakil_cli::failure::Failure;
+use mumakil_cli::lines::TerminalLines;
+use mumakil_cli::table::{Align, table};
+use mumakil_cli::{Program, file, terminal};
 use mumakil_core::trace::Strictness;
-use mumakil_traces::rumen::{InferredSetting, LogReading, LoggedCluster};
 
 /// Infer a cluster from the log of its jobs: nodes, slots, heartbeats, times, policy
 ///
@@ -22,7 +22,7 @@ use mumakil_traces::rumen::{InferredSetting, LogReading, LoggedCluster};
 Examples:
   mumakil trace cluster history/done
   mumakil trace cluster jobs.json.gz -o cluster.yaml && mumakil run cluster.yaml")]
-pub(crate) struct TraceClusterArguments {
+pub(super) struct TraceClusterArguments {
     /// The log
     #[arg(value_name = "LOG")]
     log: PathBuf,
@@ -38,12 +38,12 @@ pub(crate) struct TraceClusterArguments {
 }
 
 impl TraceClusterArguments {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, _: &Program) -> Result<(), Failure> {
         let reading = LogReading::read(&self.log, 1.0, Strictness::of(self.lenient))?;
         let mut lines = told(&self.log, &reading.cluster);
         if let Some(out) = &self.out {
-            let files = ClusterFiles { lenient: self.lenient, force: self.force };
-            let topology = files.write(out, &self.log, &reading.cluster)?;
+            let topology =
+                write_cluster(out, &self.log, &reading.cluster, self.lenient, self.force)?;
             lines.line(format!(
                 "wrote {} and {} (run it: mumakil run {})",
                 out.display(),
@@ -62,7 +62,7 @@ fn told(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
     lines.bold(log.display().to_string(), about);
     let row = |setting: &InferredSetting| {
         let (path, value) = (setting.path.to_owned(), setting.value.clone());
-        vec![path, value, setting.sure.to_string(), setting.reason.clone()]
+        vec![path, value, setting.sure.word().to_owned(), setting.reason.clone()]
     };
     let rows: Vec<Vec<String>> = cluster.settings.iter().map(row).collect();
     lines += table(&rows, &[Align::Left; 4]);
@@ -72,39 +72,29 @@ fn told(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
     lines
 }
 
-/// How the files about a cluster are written.
-pub(crate) struct ClusterFiles {
-    /// Whether the scenario leaves broken jobs out.
-    pub(crate) lenient: bool,
-    /// Whether files are replaced.
-    pub(crate) force: bool,
-}
-
-impl ClusterFiles {
-    /// Writes a scenario that replays a log on its cluster, and the topology beside it. Returns the
-    /// path of the topology.
-    pub(crate) fn write(
-        self,
-        out: &Path,
-        log: &Path,
-        cluster: &LoggedCluster,
-    ) -> Result<PathBuf, Failure> {
-        let Self { lenient, force } = self;
-        let stem = out.file_stem().unwrap_or_default().to_string_lossy();
-        let topology = PathBuf::from(format!("{stem}-topology.json"));
-        let beside = out.with_file_name(&topology);
-        // The scenario's paths begin at its folder.
-        let is_here = out.parent().is_none_or(|folder| folder == Path::new(""));
-        let log = match is_here {
-            true => log.to_owned(),
-            false => std::path::absolute(log).map_err(|error| file::cannot(out, error))?,
-        };
-        if let Some(there) = [out, &beside].into_iter().find(|path| !force && path.exists()) {
-            return Err(file::exists(there));
-        }
-        file::write(&beside, force, |to| cluster.topology.write_to(to))?;
-        let text = cluster.scenario(&stem, &log, &topology, lenient);
-        file::write(out, force, |to| to.write_all(text.as_bytes()))?;
-        Ok(beside)
+/// Writes a scenario that replays a log on its cluster, `lenient` or not, and the topology beside it;
+/// with `force` over other files. Returns the path of the topology.
+pub(super) fn write_cluster(
+    out: &Path,
+    log: &Path,
+    cluster: &LoggedCluster,
+    lenient: bool,
+    force: bool,
+) -> Result<PathBuf, Failure> {
+    let stem = out.file_stem().unwrap_or_default().to_string_lossy();
+    let topology = PathBuf::from(format!("{stem}-topology.json"));
+    let beside = out.with_file_name(&topology);
+    // The scenario's paths begin at its folder.
+    let is_here = out.parent().is_none_or(|folder| folder == Path::new(""));
+    let log = match is_here {
+        true => log.to_owned(),
+        false => std::path::absolute(log).map_err(|error| file::cannot(out, error))?,
+    };
+    if let Some(there) = [out, &beside].into_iter().find(|path| !force && path.exists()) {
+        return Err(file::exists(there));
     }
+    file::write(&beside, force, |to| cluster.topology.write_to(to))?;
+    let text = cluster.scenario(&stem, &log, &topology, lenient);
+    file::write(out, force, |to| to.write_all(text.as_bytes()))?;
+    Ok(beside)
 }

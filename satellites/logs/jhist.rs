@@ -13,10 +13,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::attempt::{LoggedAttempt, LoggedOutcome};
-use super::job_log::{JobLog, location, priority, task_type};
-use super::record::LoggedJob;
+use crate::job_log::{JobLog, count_in, location, note_host};
 use mumakil_core::trace::{FirstFew, RecordFault, clip};
+use mumakil_traces::rumen::{LoggedJob, LoggedOutcome, named};
 
 /// The beginning of the first line of a log.
 pub(super) const HEAD: &str = "Avro-Json";
@@ -142,7 +141,7 @@ pub(super) fn parse(
             break;
         }
     }
-    log.into_job()
+    log.into_job(text)
 }
 
 /// Adds the event of a line to the log.
@@ -164,12 +163,11 @@ fn time(told: Option<i64>) -> Option<u64> {
     u64::try_from(told?).ok().filter(|time| 0 < *time)
 }
 
-fn outcome(name: Option<String>) -> Option<LoggedOutcome> {
-    match name?.as_str() {
-        "SUCCEEDED" | "SUCCESS" => Some(LoggedOutcome::Success),
-        "FAILED" | "ERROR" => Some(LoggedOutcome::Failed),
-        "KILLED" => Some(LoggedOutcome::Killed),
-        _ => None,
+fn outcome(name: &str) -> Option<LoggedOutcome> {
+    match name.strip_prefix("JOB_").unwrap_or(name) {
+        "SUCCEEDED" | "FINISHED" => Some(LoggedOutcome::Success),
+        "ERROR" => Some(LoggedOutcome::Failed),
+        other => named(other),
     }
 }
 
@@ -188,20 +186,14 @@ fn tell(log: &mut JobLog, kind: &str, told: ToldEvent) -> bool {
         let count = |told: Option<i64>| u32::try_from(told?).ok();
         job.total_maps = count(told.total_maps).or(job.total_maps);
         job.total_reduces = count(told.total_reduces).or(job.total_reduces);
-        let ended = match kind {
-            "JOB_FINISHED" => Some(LoggedOutcome::Success),
-            "JOB_FAILED" | "JOB_ERROR" => Some(LoggedOutcome::Failed),
-            "JOB_KILLED" => Some(LoggedOutcome::Killed),
-            _ => None,
-        };
-        job.outcome = ended.or(job.outcome);
-        if let Some(named) = told.priority.get().and_then(|name| priority(&name)) {
-            log.prioritise(named);
+        job.outcome = outcome(kind).or(job.outcome);
+        if let Some(priority) = told.priority.get().and_then(|name| named(&name)) {
+            log.prioritise(priority);
         }
         return true;
     }
     let Some(task_id) = told.taskid else { return kind.starts_with("AM_") };
-    let kind_of_task = told.task_type.get().and_then(|name| task_type(&name));
+    let kind_of_task = told.task_type.get().and_then(|name| named(&name));
     if let Some(id) = told.attempt_id {
         let attempt = log.attempt(&task_id, kind_of_task, &id);
         set(&mut attempt.start_time, told.start_time);
@@ -209,12 +201,16 @@ fn tell(log: &mut JobLog, kind: &str, told: ToldEvent) -> bool {
         set(&mut attempt.shuffle_finished, told.shuffle_finish_time);
         set(&mut attempt.sort_finished, told.sort_finish_time);
         let ended = told.task_status.get().or(told.status.get());
-        attempt.result = outcome(ended).or(attempt.result);
-        note_host(attempt, told.rackname.get(), told.hostname.get());
+        attempt.result = ended.and_then(|name| outcome(&name)).or(attempt.result);
+        let rack = told.rackname.get().filter(|rack| !rack.is_empty());
+        if let Some(host) = told.hostname.get().filter(|host| !host.is_empty()) {
+            let rack = rack.filter(|_| !host.starts_with('/'));
+            note_host(attempt, rack.map_or(host.clone(), |rack| format!("{rack}/{host}")));
+        }
         for counter in told.counters.get().into_iter().flat_map(|counters| counters.groups) {
             for ToldCounter { name, value } in counter.counts {
                 if let Ok(value) = u64::try_from(value) {
-                    attempt.count(name.as_bytes(), value);
+                    count_in(attempt, name.as_bytes(), value);
                 }
             }
         }
@@ -233,19 +229,9 @@ fn tell(log: &mut JobLog, kind: &str, told: ToldEvent) -> bool {
     let task = log.task(&task_id, kind_of_task);
     set(&mut task.start_time, told.start_time);
     set(&mut task.finish_time, told.finish_time);
-    task.task_status = outcome(told.status.get()).or(task.task_status);
+    task.task_status = told.status.get().and_then(|name| outcome(&name)).or(task.task_status);
     if let Some(splits) = told.split_locations.get().filter(|splits| !splits.is_empty()) {
         task.preferred_locations = splits.split(',').map(location).collect();
     }
     true
-}
-
-fn note_host(attempt: &mut LoggedAttempt, rack: Option<String>, host: Option<String>) {
-    let Some(host) = host.filter(|host| !host.is_empty()) else { return };
-    let full = match rack {
-        Some(rack) if !rack.is_empty() && !host.starts_with('/') => format!("{rack}/{host}"),
-        _ => host,
-    };
-    attempt.location = Some(location(&full)).filter(|at| 1 < at.layers.len());
-    attempt.host_name = Some(full);
 }

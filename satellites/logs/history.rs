@@ -13,11 +13,11 @@
 use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memmem};
+use serde::de::DeserializeOwned;
 
-use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
-use super::job_log::{JobLog, location, priority};
-use super::record::LoggedJob;
+use crate::job_log::{JobLog, count_in, location, note_host};
 use mumakil_core::trace::{FirstFew, RecordFault, clip};
+use mumakil_traces::rumen::{LoggedAttempt, LoggedJob, LoggedTask, named};
 
 /// The beginning of the first line of a log.
 pub(super) const HEAD: &str = "Meta VERSION=";
@@ -51,7 +51,7 @@ pub(super) fn parse(
             break;
         }
     }
-    log.into_job()
+    log.into_job(text)
 }
 
 /// Adds an event to the log.
@@ -65,19 +65,18 @@ fn tell_event(
         b"Meta" => {}
         b"Job" => {
             tell_job(&mut log.job, fields)?;
-            let named = fields.text("JOB_PRIORITY");
-            if let Some(named) = named.and_then(|name| priority(&name)) {
-                log.prioritise(named);
+            if let Some(priority) = fields.named("JOB_PRIORITY") {
+                log.prioritise(priority);
             }
         }
         b"Task" => {
             let id = fields.text("TASKID").ok_or("no TASKID")?;
-            tell_task(log.task(&id, task_type(fields)), fields)?;
+            tell_task(log.task(&id, fields.named("TASK_TYPE")), fields)?;
         }
         b"MapAttempt" | b"ReduceAttempt" => {
             let ids = fields.text("TASKID").zip(fields.text("TASK_ATTEMPT_ID"));
             let (task, id) = ids.ok_or("no TASKID and TASK_ATTEMPT_ID")?;
-            tell_attempt(log.attempt(&task, task_type(fields), &id), fields)?;
+            tell_attempt(log.attempt(&task, fields.named("TASK_TYPE"), &id), fields)?;
         }
         other => unknown.add(clip(&String::from_utf8_lossy(other))),
     }
@@ -230,13 +229,9 @@ impl<'t> EventFields<'_, 't> {
         text.parse().map(Some).map_err(wrong)
     }
 
-    fn outcome(self, key: &str) -> Option<LoggedOutcome> {
-        match self.raw(key)? {
-            b"SUCCESS" => Some(LoggedOutcome::Success),
-            b"FAILED" => Some(LoggedOutcome::Failed),
-            b"KILLED" => Some(LoggedOutcome::Killed),
-            _ => None,
-        }
+    /// Returns the value that is named; `None` if it is missing or unknown.
+    fn named<T: DeserializeOwned>(self, key: &str) -> Option<T> {
+        named(&self.text(key)?)
     }
 }
 
@@ -261,18 +256,14 @@ fn tell_job(job: &mut LoggedJob, fields: EventFields<'_, '_>) -> Result<(), Stri
     tell(&mut job.finish_time, fields.number("FINISH_TIME")?);
     tell(&mut job.total_maps, fields.count("TOTAL_MAPS")?);
     tell(&mut job.total_reduces, fields.count("TOTAL_REDUCES")?);
-    tell(&mut job.outcome, fields.outcome("JOB_STATUS"));
+    tell(&mut job.outcome, fields.named("JOB_STATUS"));
     Ok(())
-}
-
-fn task_type(fields: EventFields<'_, '_>) -> Option<TaskType> {
-    super::job_log::task_type(&fields.text("TASK_TYPE")?)
 }
 
 fn tell_task(task: &mut LoggedTask, fields: EventFields<'_, '_>) -> Result<(), String> {
     tell(&mut task.start_time, fields.number("START_TIME")?);
     tell(&mut task.finish_time, fields.number("FINISH_TIME")?);
-    tell(&mut task.task_status, fields.outcome("TASK_STATUS"));
+    tell(&mut task.task_status, fields.named("TASK_STATUS"));
     if let Some(splits) = fields.text("SPLITS") {
         task.preferred_locations = splits.split(',').map(location).collect();
     }
@@ -284,13 +275,12 @@ fn tell_attempt(attempt: &mut LoggedAttempt, fields: EventFields<'_, '_>) -> Res
     tell(&mut attempt.finish_time, fields.number("FINISH_TIME")?);
     tell(&mut attempt.shuffle_finished, fields.number("SHUFFLE_FINISHED")?);
     tell(&mut attempt.sort_finished, fields.number("SORT_FINISHED")?);
-    tell(&mut attempt.result, fields.outcome("TASK_STATUS"));
+    tell(&mut attempt.result, fields.named("TASK_STATUS"));
     if let Some(host) = fields.owned("HOSTNAME") {
-        attempt.location = Some(location(&host)).filter(|at| 1 < at.layers.len());
-        attempt.host_name = Some(host);
+        note_host(attempt, host);
     }
     if let Some(counters) = fields.raw("COUNTERS") {
-        read_counters(counters, |name, value| attempt.count(name, value));
+        read_counters(counters, |name, value| count_in(attempt, name, value));
     }
     Ok(())
 }
@@ -314,23 +304,41 @@ fn read_counters(text: &[u8], mut see: impl FnMut(&[u8], u64)) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::LoggedPriority;
     use super::*;
-    use mumakil_core::trace::{Records, Strictness, sha256_of};
+    use crate::LOGS;
+    use mumakil_core::trace::{Records, Strictness, TraceError, sha256_of};
+    use mumakil_traces::rumen::{LoggedOutcome, LoggedPriority, TaskType};
 
-    const LOG: &str = include_str!("../../../tests/fuzz/seeds/log/history.log");
-    const NEWER: &str = include_str!("../../../tests/fuzz/seeds/log/newer.jhist");
+    const LOG: &str = include_str!("../../tests/fuzz/seeds/log/history.log");
+    const NEWER: &str = include_str!("../../tests/fuzz/seeds/log/newer.jhist");
+
+    /// Returns the jobs of a pass up to an error, the error, and the messages about broken records.
+    fn pass(text: &str, how: Strictness) -> (Vec<LoggedJob>, Option<String>, Vec<String>) {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, text).unwrap();
+        let short = |error: &TraceError| {
+            error.to_string().replace(&format!("{}/", folder.path().display()), "")
+        };
+        let mut pass = Records::open_with(&path, how, Some(&LOGS)).unwrap();
+        let (mut jobs, mut complaint) = (Vec::new(), None);
+        for job in pass.by_ref() {
+            match job {
+                Ok(job) => jobs.push(job),
+                Err(error) => complaint = Some(short(&error)),
+            }
+        }
+        (jobs, complaint, pass.notes().skipped.first.iter().map(short).collect())
+    }
 
     fn read(text: &str) -> Vec<LoggedJob> {
-        let text = std::io::Cursor::new(text.to_owned());
-        let jobs = Records::from_reader("log", text, Strictness::Strict).unwrap();
-        jobs.map(|job| job.unwrap_or_else(|error| panic!("{error}"))).collect()
+        let (jobs, complaint, _) = pass(text, Strictness::Strict);
+        assert_eq!(complaint, None);
+        jobs
     }
 
     fn complaint(log: &str) -> String {
-        let text = std::io::Cursor::new(log.to_owned());
-        let jobs = Records::<LoggedJob>::from_reader("log", text, Strictness::Strict).unwrap();
-        jobs.collect::<Result<Vec<_>, _>>().unwrap_err().to_string()
+        pass(log, Strictness::Strict).1.unwrap()
     }
 
     #[test]
@@ -385,7 +393,8 @@ mod tests {
             std::fs::write(folder.path().join(name), text).unwrap();
         };
         let hash = || {
-            let mut jobs = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).unwrap();
+            let how = Strictness::Strict;
+            let mut jobs = Records::open_with(folder.path(), how, Some(&LOGS)).unwrap();
             assert_eq!(jobs.by_ref().filter(Result::is_ok).count(), 2);
             assert_eq!(jobs.sha256().unwrap(), sha256_of(folder.path()).unwrap());
             jobs.sha256().unwrap().to_owned()
@@ -400,17 +409,17 @@ mod tests {
 
     /// Returns the jobs of a lenient pass, and the messages about broken records.
     fn salvaged(text: &str) -> (Vec<LoggedJob>, Vec<String>) {
-        let text = std::io::Cursor::new(text.to_owned());
-        let mut pass = Records::<LoggedJob>::from_reader("log", text, Strictness::Lenient).unwrap();
-        let jobs = pass.by_ref().map(Result::unwrap).collect();
-        (jobs, pass.notes().skipped.first.iter().map(ToString::to_string).collect())
+        let (jobs, complaint, broken) = pass(text, Strictness::Lenient);
+        assert_eq!(complaint, None);
+        (jobs, broken)
     }
 
     #[test]
     fn an_empty_folder_is_said_to_have_no_log() {
         let folder = tempfile::TempDir::new().unwrap();
         std::fs::write(folder.path().join("notes.txt"), "none").unwrap();
-        let error = Records::<LoggedJob>::open(folder.path(), Strictness::Strict).err().unwrap();
+        let how = Strictness::Strict;
+        let error = Records::open_with(folder.path(), how, Some(&LOGS)).err().unwrap();
         let told = format!("no log of a job is in the folder {}", folder.path().display());
         assert!(error.to_string().starts_with(&told), "{error}");
     }
@@ -474,5 +483,50 @@ mod tests {
         assert!(complaint("Meta VERSION=\"1\" .\n").contains("the log names no job"));
         let told = complaint("Avro-Json\n{}\n{\"type\":1}\n");
         assert!(told.starts_with("log:3: "), "{told}");
+    }
+
+    /// Returns a job of one map, in one of the forms: submitted at 10^12 ms, and ended 10 s later.
+    fn logged(is_newer: bool, start: u64, finish: u64) -> String {
+        match is_newer {
+            false => format!(
+                "Meta VERSION=\"1\" .\nJob JOBID=\"j_1\" SUBMIT_TIME=\"1000000000000\" .\n\
+                 Task TASKID=\"t_m_0\" TASK_TYPE=\"MAP\" START_TIME=\"1000000001000\" .\n\
+                 MapAttempt TASK_TYPE=\"MAP\" TASKID=\"t_m_0\" TASK_ATTEMPT_ID=\"a_0\" \
+                 START_TIME=\"{start}\" FINISH_TIME=\"{finish}\" .\n\
+                 Job JOBID=\"j_1\" FINISH_TIME=\"1000000010000\" .\n"
+            ),
+            true => format!(
+                "Avro-Json\n{{}}\n\
+                 {{\"type\":\"JOB_SUBMITTED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
+                 \"submitTime\":1000000000000}}}}}}\n\
+                 {{\"type\":\"JOB_FINISHED\",\"event\":{{\"e\":{{\"jobid\":\"j_1\",\
+                 \"finishTime\":1000000010000}}}}}}\n\
+                 {{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":{{\"e\":{{\"taskid\":\"t_m_0\",\
+                 \"taskType\":\"MAP\",\"attemptId\":\"a_0\",\"startTime\":{start},\
+                 \"finishTime\":{finish}}}}}}}\n"
+            ),
+        }
+    }
+
+    #[test]
+    fn a_time_that_its_job_cannot_have_is_a_broken_record() {
+        let begin = 1_000_000_000_000;
+        for is_newer in [false, true] {
+            let fine = logged(is_newer, begin + 1_000, begin + 9_000);
+            assert_eq!(read(&fine).len(), 1);
+            for (start, finish, what) in [
+                (2_147_483_648, begin, "at 2147483648 ms, but its job was submitted at"),
+                (begin, begin + 3_610_001, "but its job ended at 1000000010000 ms"),
+            ] {
+                let log = logged(is_newer, start, finish);
+                let told = complaint(&log);
+                assert!(
+                    told.starts_with(if is_newer { "log:5: job" } else { "log:4: job" }),
+                    "{told}"
+                );
+                assert!(told.contains("a_0 ran ") && told.contains(what), "{told}");
+                assert_eq!(salvaged(&log).0, []);
+            }
+        }
     }
 }

@@ -1,14 +1,21 @@
 //! `mumakil predict` and `mumakil trace cluster`: a log is replayed as it was.
 
+mod bytes;
+mod own_history;
+
 use std::fs;
 use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use mumakil::random::{Purpose, stream};
 use serde_json::Value;
 
-use crate::{Room, own_history, root};
+#[cfg(target_os = "linux")]
+use crate::survival::kill;
+use crate::traces::{damaged, seeds};
+use crate::{Room, root};
 
 /// Jobs that compete for few nodes.
 const RUN: &str = "
@@ -336,5 +343,38 @@ fn a_log_without_a_job_to_judge_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{told}");
         assert!(told.contains("empty.log: the log has no job with a map"), "{told}");
         assert_eq!(room.names(), ["empty.log"], "nothing is left");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prediction_may_be_killed_at_any_moment() {
+    // The results have the log's whole path, which must be the same in each room.
+    let log = root().join("scenarios/traces/history.log.gz");
+    let of =
+        |nodes| format!("predict {} --out told --set cluster.nodes={nodes} --force", log.display());
+    let [first, second] = [2, 4].map(of);
+    kill(&[], &first);
+    kill(&[&first], &second);
+}
+
+#[test]
+fn a_log_is_known_by_its_first_line() {
+    let room = Room::new();
+    let registry = mumakil::registry();
+    for head in ["Meta VERSION=\"1\" .\nJob JOBID=\"j\" .\n", "Avro-Json\n{}\n"] {
+        room.write("log", head);
+        let format = registry.formats().recognise(&room.path("log")).unwrap();
+        assert_eq!(format.name, "Hadoop's job history");
+    }
+}
+
+#[test]
+fn damaged_logs_show_a_cluster_or_are_refused() {
+    let seeds = [seeds("log"), seeds("rumen")].concat();
+    seeds.iter().for_each(|seed| bytes::log(seed));
+    for case in 0..100 {
+        let mut rng = stream(case, Purpose::Workload, 0);
+        bytes::log(&damaged(&seeds[case as usize % seeds.len()], &mut rng));
     }
 }

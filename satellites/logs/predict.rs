@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use self::errors::{ErrorBands, ErrorSizes, PARTS, error, error_of, judged, logged_rows};
-use super::Program;
-use super::failure::Failure;
-use super::open::OpenOption;
-use super::progress::RunBar;
-use super::source::{self, Overrides};
-use super::table::lines_of;
-use super::trace::ClusterFiles;
-use super::{compare, file, interrupt, run, terminal};
+use crate::cluster::{LogReading, LoggedCluster};
+use crate::trace_cluster::write_cluster;
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Fraction, SimSpan};
+use mumakil_cli::failure::Failure;
+use mumakil_cli::open::OpenOption;
+use mumakil_cli::progress::RunBar;
+use mumakil_cli::source::{self, Overrides};
+use mumakil_cli::table::lines_of;
+use mumakil_cli::{Program, file, interrupt, run, terminal};
 use mumakil_compare::{JobPair, JobPairs};
 use mumakil_core::trace::Strictness;
 use mumakil_results::tables::{JobRow, RunJobs};
@@ -34,7 +34,6 @@ use mumakil_run::emulation::{Options, Prepared};
 use mumakil_run::output::results::RunResults;
 use mumakil_run::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
 use mumakil_scenario::{Draft, Registry};
-use mumakil_traces::rumen::{LogReading, LoggedCluster};
 use mumakil_yaml::Path as Address;
 
 /// The files and folders of a prediction.
@@ -146,8 +145,8 @@ impl PredictArguments {
             false => ReplacedFiles::Nothing,
         };
         let folder = AsideFolder::create(&out, over)?;
-        let written = ClusterFiles { lenient: self.lenient, force: false };
-        written.write(&folder.path().join(CLUSTER), &self.log, &reading.cluster)?;
+        let file = folder.path().join(CLUSTER);
+        write_cluster(&file, &self.log, &reading.cluster, self.lenient, false)?;
         // Prepare both runs before the first begins: a mistake in a setting is told at once.
         let replay = self.prepare(&reading.cluster, &folder, &[], registry)?;
         replay.workload.left_out.iter().for_each(|part| terminal::warn(part));
@@ -236,7 +235,7 @@ impl PredictArguments {
         let kept = kept?;
         run::verdict(prepared, &kept.emulated)?;
         let results = RunResults::new(folder.commit()?);
-        let jobs = RunJobs::read(&results).map_err(compare::unreadable)?;
+        let jobs = RunJobs::read(&results).map_err(|error| Failure::Environment(error.into()))?;
         Ok(PredictedRun { digest: kept.digest, jobs })
     }
 }
@@ -367,7 +366,7 @@ impl<'a> Prediction<'a> {
             "cluster": self.reading.cluster.settings.iter().map(|setting| json!({
                 "path": setting.path,
                 "value": setting.value,
-                "sure": setting.sure.to_string(),
+                "sure": setting.sure.word(),
                 "reason": setting.reason,
             })).collect::<Vec<_>>(),
             "missing": self.reading.cluster.missing,

@@ -1,0 +1,36 @@
+//! The logs that Hadoop keeps of its jobs: their reader, the cluster that they show, and how well a
+//! replay of them fits.
+//!
+//! ```text
+//! history, jhist   a job as a JobTracker logs it, or an application master; job_log: its parts
+//! format           the logs among the formats of traces
+//! cluster          LogReading: the cluster that a log shows, as settings of a scenario
+//!   trace_cluster  the cluster, printed or written
+//!   predict        a replay on it, its error, and runs with other settings
+//! ```
+
+pub mod cluster;
+mod format;
+mod history;
+mod jhist;
+mod job_log;
+mod predict;
+mod trace_cluster;
+
+use mumakil_cli::{Chapter, Command, CommandGroup, Satellite};
+
+pub use format::LOGS;
+
+/// Returns what this crate adds to the program.
+pub fn satellite() -> Satellite {
+    use CommandGroup::BringYourOwn;
+    Satellite {
+        commands: vec![
+            Command::of("trace cluster", BringYourOwn, trace_cluster::TraceClusterArguments::run),
+            Command::of("predict", BringYourOwn, predict::PredictArguments::run),
+        ],
+        chapters: vec![Chapter::new("logs", include_str!("logs.md"))],
+        register: Some(|registry| _ = registry.bring_formats([&format::JOB_HISTORY])),
+        ..Satellite::default()
+    }
+}
