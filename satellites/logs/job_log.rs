@@ -5,8 +5,8 @@ use roxmltree::{Document, Node};
 
 use mumakil_core::trace::RecordFault;
 use mumakil_traces::rumen::{
-    LoggedAttempt, LoggedJob, LoggedLocation, LoggedPriority, LoggedTask, ResourceUsage,
-    RumenJobType, TaskType, property, success,
+    LoggedAttempt, LoggedJob, LoggedLocation, LoggedPriority, LoggedTask, RumenJobType, TaskType,
+    property, success,
 };
 
 /// A job of which some events have been read.
