@@ -46,7 +46,7 @@ Exit codes:
      could continue, an invariant was broken
   2  the scenario or the command line is wrong
   3  the environment is at fault, such as a full disk, or Mumakil itself")]
-pub struct RunArguments {
+pub(crate) struct RunArguments {
     /// A file, or the name of a scenario that Mumakil brings (see `mumakil list scenarios`)
     #[arg(value_name = "SCENARIO")]
     scenario: PathBuf,
@@ -91,7 +91,7 @@ fn schedulers(sets: &[String]) -> Option<(usize, String)> {
 
 impl RunArguments {
     /// Runs the scenario.
-    pub fn run(self, program: &Program) -> Result<(), Failure> {
+    pub(crate) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         match schedulers(&self.overrides.sets) {
             Some((place, axis)) => self.into_study(place, axis)?.run(program),

@@ -234,7 +234,7 @@ impl<P: Scheduler> PolicyBench<P> {
     }
 
     /// Lets time pass. The policy gets its ticks meanwhile, as often as it
-    /// [needs](PolicyNeeds::tick_every) them.
+    /// [needs](super::PolicyNeeds::tick_every) them.
     pub fn advance(&mut self, span: SimSpan) -> &mut Self {
         let until = self.out.now + span;
         while let Some(every) = self.policy.needs().tick_every {
@@ -263,7 +263,7 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// Submits a job of `maps` maps and `reduces` reduces, after `change` has changed what it is
     /// by default: a job of user `ann` in pool `research`, of normal priority, without input. Its
-    /// splits are read at once, even under a policy that [decides](PolicyNeeds::reading) that.
+    /// splits are read at once, even under a policy that [decides](super::PolicyNeeds::reading) that.
     ///
     /// # Panics
     /// Panics if the policy refuses the job; a test of refusals uses
