@@ -68,7 +68,6 @@
 //! | [`statistics`] | means, quantiles, confidence intervals |
 //! | [`chart`] | charts as SVG: data in, markup out |
 //! | [`page`] | a report as one HTML file |
-//! | [`flow`] | the cheapest flow through a network that changes |
 //! | [`theory`] | closed forms: the expected results of a run |
 //! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
@@ -104,8 +103,8 @@
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{
-    dense, disk, expression, files, flow, nearest, panics, random, shell, statistics, text_form,
-    theory, units,
+    dense, disk, expression, files, nearest, panics, random, shell, statistics, text_form, theory,
+    units,
 };
 pub use mumakil_compare as compare;
 pub use mumakil_core::{cluster, mapred, trace};
@@ -128,6 +127,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
     vec![
         mumakil_arena::satellite(),
         mumakil_chaos::satellite(),
+        mumakil_cited::satellite(),
         mumakil_course::satellite(),
         mumakil_live::satellite(),
         mumakil_logs::satellite(),

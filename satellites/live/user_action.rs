@@ -221,10 +221,6 @@ mod tests {
             ("{fair: {allocations: /etc/passwd}}", "no file may be read here"),
             ("{fair: {allocations: !a /etc/passwd}}", "a tag has no meaning here"),
             ("{capacity: {allocations: mine.py}}", "no file may be read here"),
-            (
-                "{offers: {others: {policy: {fair: {allocations: /etc/passwd}}}}}",
-                "no file may be read here",
-            ),
         ] {
             let told = said(&other, choice).unwrap_err();
             assert!(told.contains(words), "{choice}: {told}");

@@ -5,7 +5,6 @@
 //! random       the random stream of each purpose
 //! statistics   means, intervals, tests
 //! expression   a < b + 3s: the syntax of expectations and of ranks, with units
-//! flow         the cheapest flow through a network that changes
 //! theory       closed forms to compare with runs
 //! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
@@ -18,7 +17,6 @@ pub mod dense;
 pub mod disk;
 pub mod expression;
 pub mod files;
-pub mod flow;
 pub mod nearest;
 pub mod panics;
 pub mod random;

@@ -10,10 +10,7 @@
 //!     launch ─▶ a directive in the heartbeat's answer
 //! ```
 
-mod aria;
 mod capacity;
-mod drf;
-mod dynamic_priority;
 mod estimator;
 mod fair;
 mod fair_deficit;
@@ -21,19 +18,13 @@ mod fifo;
 mod hfsp;
 mod modified_fair;
 mod naive;
-mod offers;
-mod quincy;
 mod rank;
-mod ranked;
 pub mod shared;
 #[cfg(test)]
 mod tests;
 mod yardsticks;
 
-pub use aria::{Aria, AriaOptions, DeadlineBound};
 pub use capacity::{Capacity, CapacityOptions, JavaMaps, Queue, QueueBy, Queues, Rules};
-pub use drf::{Drf, DrfOptions, WeightedPool};
-pub use dynamic_priority::{DynamicPriority, DynamicPriorityOptions, PoolBudget};
 pub use estimator::{Estimator, MeasuredTask, SizeError, SizeFormula, SizeFormulas};
 pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
@@ -44,14 +35,9 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
-pub use offers::{FrameworkSpec, InnerPolicy, NodeSharing, Offers, OffersOptions};
-pub use quincy::{Quincy, QuincyOptions};
 pub use rank::{
     ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
     VictimChoice,
-};
-pub use ranked::{
-    ByNamedRank, EarliestDeadline, Edf, Las, LeastAttained, NamedRank, NamedRankOptions,
 };
 pub use shared::suspensions::{KillOrWait, SlotTaking, SuspendedSpec};
 pub use yardsticks::{
@@ -66,7 +52,7 @@ use mumakil_core::mapred::PolicyEntry;
 /// Returns the policies that Mumakil brings, in the order in which users see them. The last is
 /// `external`, whose behaviour depends on a program of the user.
 pub fn entries() -> &'static [PolicyEntry] {
-    static ENTRIES: LazyLock<[PolicyEntry; 20]> = LazyLock::new(|| {
+    static ENTRIES: LazyLock<[PolicyEntry; 13]> = LazyLock::new(|| {
         [
             PolicyEntry::of::<Fifo>(),
             PolicyEntry::of::<NaiveFair>(),
@@ -75,15 +61,8 @@ pub fn entries() -> &'static [PolicyEntry] {
             PolicyEntry::of::<FairDeficit>(),
             PolicyEntry::of::<ModifiedFair>(),
             PolicyEntry::of::<Capacity>(),
-            PolicyEntry::of::<Drf>(),
-            PolicyEntry::of::<DynamicPriority>(),
-            PolicyEntry::of::<Offers>(),
-            PolicyEntry::of::<Quincy>(),
             PolicyEntry::of::<Hfsp>(),
             PolicyEntry::of::<ByRank>(),
-            PolicyEntry::of::<Las>(),
-            PolicyEntry::of::<Edf>(),
-            PolicyEntry::of::<Aria>(),
             PolicyEntry::of::<Ps>(),
             PolicyEntry::of::<Fsp>(),
             PolicyEntry::of::<Srpt>(),

@@ -203,7 +203,7 @@ fn a_task_of_thousands_of_suspensions_is_explained_from_a_bounded_field() {
         "a.yaml",
         &format!(
             "cluster: {{nodes: 1, map_slots: 1, reduce_slots: 0, hdfs: {{replication: 1}}}}\n\
-             workload: {{{jobs}}}\nscheduler: {{las: {{preemption: eager}}}}\nrecord: {{tasks: true}}\n"
+             workload: {{{jobs}}}\nscheduler: {{rank: {{jobs: -attained, preemption: eager}}}}\nrecord: {{tasks: true}}\n"
         ),
     );
     room.mumakil("run a.yaml --quiet").assert().success();

@@ -41,8 +41,12 @@ fn texts() -> Vec<(String, String)> {
 }
 
 /// Compares a file with its expected content, or writes the expected content if `MUMAKIL_UPDATE` is
-/// set.
+/// set. The content is that of a program with all satellites, of which `tests/satellites/run` deletes
+/// one.
 pub(crate) fn compare(path: &str, made: &str) {
+    if std::env::var_os("MUMAKIL_WITHOUT").is_some() {
+        return;
+    }
     let written = fs::read_to_string(root().join(path)).unwrap_or_default();
     if std::env::var_os("MUMAKIL_UPDATE").is_some() {
         fs::write(root().join(path), made).unwrap();

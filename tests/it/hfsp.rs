@@ -279,7 +279,7 @@ fn the_yardsticks_come_closer_to_their_fluid_models_as_tasks_shrink() {
         ("fsp", FluidDiscipline::Fsp(LateJobs::InTurn)),
         ("srpt", FluidDiscipline::Srpt(LateJobs::InTurn)),
         (hfsp, FluidDiscipline::Fsp(LateJobs::InTurn)),
-        ("las", FluidDiscipline::Las),
+        ("{rank: {jobs: -attained}}", FluidDiscipline::Las),
     ] {
         let [coarse, fine] = [2_000, 200].map(|task_ms| error(scheduler, discipline, task_ms));
         // A job that comes while tasks run waits for one task at most, and so do the jobs after it.

@@ -24,7 +24,7 @@ fn stalls(yaml: &str, seed: u32, says: &[&str]) {
     }
 }
 
-fn ends(yaml: &str, seed: u32) {
+pub(crate) fn ends(yaml: &str, seed: u32) {
     let output = run(yaml, seed);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "seed {seed}: {told}{yaml}");
@@ -68,18 +68,6 @@ later: [{at: 110s, fail_task: {job: a, map: 2}}]
     };
     assert!(is_warned(""));
     assert!(!is_warned("--set hadoop.slow_start=1") && !is_warned("--set cluster.memory=5GiB"));
-}
-
-/// Frameworks without jobs get no offers, however long they would think about them.
-#[test]
-fn frameworks_without_jobs_keep_nobody_waiting() {
-    let yaml = "
-cluster: {nodes: 4}
-workload: {jobs: [{name: a, maps: 5, map_time: 10s}]}
-scheduler:
-  offers: {answer: 1s, frameworks: {f: {}, g: {}, h: {}, i: {}, j: {}, k: {}, l: {}, m: {}}}
-";
-    ends(yaml, 42);
 }
 
 #[test]

@@ -10,7 +10,6 @@ use tempfile::TempDir;
 mod bench;
 mod beside;
 mod blocks;
-mod budgets;
 mod cached_file;
 mod capacity;
 mod chaos;
@@ -41,7 +40,6 @@ mod model;
 mod modified_fair;
 mod mumak;
 mod named_programs;
-mod offers;
 mod own_format;
 #[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
 mod own_policy;
@@ -77,6 +75,8 @@ mod unlike_nodes;
 mod workloads;
 
 // The tests of satellites stand in their folders.
+#[path = "../../satellites/cited/tests/mod.rs"]
+mod cited;
 #[path = "../../satellites/course/tests/mod.rs"]
 mod course;
 #[path = "../../satellites/live/tests/mod.rs"]

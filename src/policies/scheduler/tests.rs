@@ -4,4 +4,5 @@ use super::*;
 
 mod alterations;
 mod growth;
+mod steps;
 mod truthfulness;

@@ -158,7 +158,7 @@ fn a_job_that_ranks_first_gets_the_slot() {
     }
     let ranks = play::<ByRank>("{jobs: -maps}");
     assert_eq!(ranks, [("rank", -2.0), ("rank", -5.0), ("rank", -9.0)]);
-    assert_eq!(play::<Las>("{}"), [("rank", 0.0); 3]);
+    assert_eq!(play::<ByRank>("{jobs: -attained}"), [("rank", 0.0); 3]);
     assert_eq!(play::<Hfsp>("{sample: 1}"), [("sample", 1.0); 3]);
     let minimum = [("has_minimum", 0.0), ("has_minimum", 1.0), ("has_minimum", 1.0)];
     let pools = "{allocations: {pools: {research: {min_maps: 1}}}}";

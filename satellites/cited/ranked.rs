@@ -13,10 +13,10 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rank::{ByRank, RankFormula, RankOptions};
-use super::shared::delay::DelaySpec;
-use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
+use mumakil_policies::scheduler::shared::delay::DelaySpec;
+use mumakil_policies::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
+use mumakil_policies::scheduler::{ByRank, RankFormula, RankOptions};
 
 /// Serves jobs by a rank that has a name of its own.
 #[derive(Debug)]

@@ -25,7 +25,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::inner::InnerPolicy;
-use super::shared::allocations::PoolBy;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
@@ -33,6 +32,8 @@ use mumakil_core::mapred::{
     PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting,
     SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
 };
+use mumakil_policies::scheduler::Fifo;
+use mumakil_policies::scheduler::shared::allocations::PoolBy;
 
 /// The options of `offers`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -428,7 +429,7 @@ impl Policy for Offers {
                 policy: spec
                     .policy
                     .build()
-                    .unwrap_or_else(|| Box::new(super::Fifo::new(Default::default()))),
+                    .unwrap_or_else(|| Box::new(Fifo::new(Default::default()))),
                 jobs: BTreeSet::new(),
                 held: Amounts::default(),
                 revived: 0,

@@ -22,13 +22,13 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::delay::{Delay, DelaySpec};
-use super::shared::places::move_entry;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds,
     PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
+use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
+use mumakil_policies::scheduler::shared::places::move_entry;
 
 /// The options of `aria`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,11 +7,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::Offers;
-use crate::external::External;
-use crate::scheduler::{Capacity, entries};
 use mumakil_core::mapred::{
     Complaint, Policy, PolicyEntry, PolicySite, Scheduler, SchedulerChoice,
 };
+use mumakil_policies::external::External;
+use mumakil_policies::scheduler::{self, Capacity};
 use mumakil_yaml::{PathStep, YamlProblem};
 
 /// A policy with its options, as under `scheduler`.
@@ -63,7 +63,10 @@ impl InnerPolicy {
 /// read, which only the policy of a whole run can do.
 fn inner_entries() -> impl Iterator<Item = &'static PolicyEntry> {
     let others = [Offers::NAME, Capacity::NAME, External::NAME];
-    entries().iter().filter(move |entry| !others.contains(&entry.name()))
+    scheduler::entries()
+        .iter()
+        .chain(crate::entries())
+        .filter(move |entry| !others.contains(&entry.name()))
 }
 
 /// Returns a mistake in the options of a policy as a complaint.

@@ -17,16 +17,16 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::allocations::PoolBy;
-use super::shared::delay::{Delay, DelaySpec};
-use super::shared::measure::Measure;
-use super::shared::places::move_entry;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler,
     SlotKind, SlotShare, SlotStanding, View, step,
 };
+use mumakil_policies::scheduler::shared::allocations::PoolBy;
+use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
+use mumakil_policies::scheduler::shared::measure::Measure;
+use mumakil_policies::scheduler::shared::places::move_entry;
 
 /// The options of `dynamic-priority`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -20,13 +20,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::plan::SlotPlan;
-use super::shared::suspensions::KillOrWait;
 use mumakil_base::units::Factor;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
     PolicyNeeds, PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind,
     SlotShare, SlotStanding, View,
 };
+use mumakil_policies::scheduler::shared::suspensions::KillOrWait;
 
 /// The options of `quincy`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

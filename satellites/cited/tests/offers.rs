@@ -61,3 +61,15 @@ fn a_new_framework_gets_its_slots_as_fast_as_theory_says() {
         assert!((0.97..1.08).contains(&(completion / expected)), "{completion} of {expected}");
     }
 }
+
+/// Frameworks without jobs get no offers, however long they would think about them.
+#[test]
+fn frameworks_without_jobs_keep_nobody_waiting() {
+    let yaml = "
+cluster: {nodes: 4}
+workload: {jobs: [{name: a, maps: 5, map_time: 10s}]}
+scheduler:
+  offers: {answer: 1s, frameworks: {f: {}, g: {}, h: {}, i: {}, j: {}, k: {}, l: {}, m: {}}}
+";
+    crate::liveness::ends(yaml, 42);
+}

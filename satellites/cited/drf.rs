@@ -19,13 +19,6 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::allocations::PoolBy;
-use super::shared::delay::{Delay, DelaySpec};
-use super::shared::measure::Measure;
-use super::shared::places::move_entry;
-use super::shared::pool_tree::{PoolId, PoolTree};
-use super::shared::pools::{Pool, Pools};
-use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::cluster::Amounts;
@@ -34,6 +27,13 @@ use mumakil_core::mapred::{
     PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind,
     SlotStanding, View, step,
 };
+use mumakil_policies::scheduler::shared::allocations::PoolBy;
+use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
+use mumakil_policies::scheduler::shared::measure::Measure;
+use mumakil_policies::scheduler::shared::places::move_entry;
+use mumakil_policies::scheduler::shared::pool_tree::{PoolId, PoolTree};
+use mumakil_policies::scheduler::shared::pools::{Pool, Pools};
+use mumakil_policies::scheduler::shared::reduces::{Reduces, WithReduces};
 
 /// The options of `drf`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

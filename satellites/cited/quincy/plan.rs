@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use mumakil_base::flow::{CheapestFlow, FlowArc, FlowNode};
+use crate::flow::{CheapestFlow, FlowArc, FlowNode};
 use mumakil_base::theory::equal_shares;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Topology, TrackerId};
