@@ -67,12 +67,25 @@ impl ByRank {
             return;
         }
         self.refresh(&offer.view(), kind);
-        while self.suspended.have_room(offer, how) && self.take_slot(offer, kind, how) {}
+        // An attempt that has just begun keeps its slot until the next heartbeat. Two jobs whose ranks
+        // depend on what they hold would take one slot from each other for ever.
+        let mut begun = Vec::new();
+        while self.suspended.have_room(offer, how)
+            && let Some(attempt) = self.take_slot(offer, kind, how, &begun)
+        {
+            begun.push(attempt);
+        }
     }
 
-    /// Takes a slot for the first job that lacks one and can use it on this tracker. Returns whether
-    /// there was such a job.
-    fn take_slot(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
+    /// Takes a slot for the first job that lacks one and can use it on this tracker, but not from an
+    /// attempt that has `begun` in this offer. Returns the attempt that gets the slot.
+    fn take_slot(
+        &mut self,
+        offer: &mut Offer<'_>,
+        kind: SlotKind,
+        how: Preemption,
+        begun: &[AttemptId],
+    ) -> Option<AttemptId> {
         let here = self.suspended_here(offer, kind);
         let line = &self.lines[kind];
         let first = line.waiting(..).next().into_iter().chain(here.map(|(turn, _)| turn));
@@ -80,9 +93,10 @@ impl ByRank {
         // quickly.
         let ends = first.min().zip(line.last_holder());
         if !ends.is_some_and(|(first, last)| first.may_take_from(last)) {
-            return false;
+            return None;
         }
-        let victims = self.victims(offer, kind, how);
+        let mut victims = self.victims(offer, kind, how);
+        victims.retain(|victim| !begun.contains(&victim.attempt));
         let view = offer.view();
         let around = self.surroundings(&view, kind);
         let spare = view.capacity(kind).saturating_sub(self.lines[kind].held());
@@ -108,7 +122,7 @@ impl ByRank {
         });
         // The iterator borrows the line, which is about to change.
         drop(line);
-        let Some((attempt, victim)) = taken else { return false };
+        let (attempt, victim) = taken?;
         self.note_begun(offer, attempt);
         let now = offer.view().now();
         let record = self.records.entry(victim.job()).or_default();
@@ -120,7 +134,7 @@ impl ByRank {
             Preemption::Kill | Preemption::Checkpoint => record.is_killed(victim, now),
         }
         self.place_for_both(&offer.view(), victim.job());
-        true
+        Some(attempt)
     }
 
     /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
@@ -194,6 +208,18 @@ mod tests {
             let small = submit(&mut bench, 1);
             assert_eq!(jobs_of(&round(&mut bench, 1)), [(middle, Order::Kill)]);
             assert_eq!(bench.held(kind, [middle, large, equal, small]), [0, 0, 0, 1]);
+        }
+    }
+
+    /// Each job ranks before the other as soon as it holds nothing.
+    #[test]
+    fn two_jobs_do_not_take_one_slot_from_each_other_for_ever() {
+        let mut bench = bench("{jobs: -running, preemption: eager}", 1);
+        bench.submit(3, 0, |_| {});
+        bench.fill();
+        bench.at(10.0).submit(3, 0, |_| {});
+        for instant in 11..20 {
+            assert!(round(bench.at(f64::from(instant)), 1).len() <= 2, "at {instant} s");
         }
     }
 
