@@ -29,11 +29,7 @@ use mumakil_core::mapred::PolicyFailed;
 use mumakil_run::emulation::EmulationError;
 use mumakil_run::output::DecisionCost;
 use mumakil_scenario::Registry;
-use mumakil_study::ConcludeError;
-use mumakil_study::Plan;
-use mumakil_study::Store;
-use mumakil_study::StudyManifest;
-use mumakil_study::StudyRuns;
+use mumakil_study::{ConcludeError, Plan, Store, StudyManifest, StudyRuns};
 
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {

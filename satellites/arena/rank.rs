@@ -5,12 +5,11 @@ use serde_json::json;
 use super::options::{self, ContestOptions};
 use super::score::{as_json, now};
 use mumakil_base::shell::quoted;
-use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::policy::contestant::contestants;
 use mumakil_cli::study::{ElsewhereArguments, ElsewhereStudy};
 use mumakil_cli::table::markdown;
-use mumakil_cli::terminal;
+use mumakil_cli::{Program, terminal};
 use mumakil_study::BroughtFiles;
 
 /// Rank policies: score all of a folder on a suite

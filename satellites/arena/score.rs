@@ -10,11 +10,10 @@ use crate::scores::PolicyScore;
 use crate::{ScoredContest, Verdict};
 use mumakil_base::shell::quoted;
 use mumakil_base::units::tell::counted;
-use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
 use mumakil_cli::policy::contestant::contestant;
-use mumakil_cli::terminal;
+use mumakil_cli::{Program, terminal};
 use mumakil_core::mapred::PolicyFailed;
 
 /// Score a policy of your own, beside others on a suite of scenarios

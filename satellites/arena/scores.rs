@@ -13,14 +13,8 @@ use mumakil_results::expect::ExprPlan;
 use mumakil_results::tables::{JobEnd, JobRow, ReadError, Results};
 use mumakil_run::output::OutputError;
 use mumakil_run::output::results::RunResults;
-use mumakil_study::Plan;
-use mumakil_study::SCENARIO;
-use mumakil_study::Store;
-use mumakil_study::StudyManifest;
-use mumakil_study::StudyRuns;
-use mumakil_study::failed;
-use mumakil_study::sign;
 use mumakil_study::{FindingsError, planned_metric};
+use mumakil_study::{Plan, SCENARIO, Store, StudyManifest, StudyRuns, failed, sign};
 
 /// The score of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,10 +8,9 @@ use crate::hunt::{Cases, close};
 use crate::{HuntCatch, HuntTally, Subject, without_programs};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::{count, counted};
-use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
-use mumakil_cli::terminal;
+use mumakil_cli::{Program, terminal};
 use mumakil_run::output::write_file;
 
 /// The longest real time spent on making a failing scenario smaller.

@@ -167,7 +167,7 @@ pub(crate) struct RunObservations {
     pub(crate) after: Option<SimTime>,
     /// The first event after that instant that changes something, in words.
     pub(crate) late: Option<String>,
-    /// What is seen of an external program.
+    /// The observations of an external program.
     pub(crate) policy: Arc<Mutex<PolicyObservations>>,
 }
 

@@ -13,10 +13,9 @@ use mumakil_draw::page::{
 use mumakil_results::expect::{Figure, GapClass};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file};
-use mumakil_study::StudyManifest;
-use mumakil_study::store;
 use mumakil_study::{Concluded, charts};
 use mumakil_study::{SabotageOutcome, Teeth};
+use mumakil_study::{StudyManifest, store};
 
 /// The file with the table of verdicts. A folder with this file is known to be a report of Mumakil.
 const VERDICTS: &str = "verdicts.json";

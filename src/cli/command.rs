@@ -21,7 +21,7 @@ pub struct Program {
     pub suite_schema: Option<fn(&Registry) -> Value>,
 }
 
-/// What a satellite adds to the program.
+/// The additions of a satellite to the program.
 #[derive(Default)]
 pub struct Satellite {
     /// Its commands.

@@ -173,7 +173,7 @@ pub trait Scheduler: Send {
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
 
-/// What a policy needs of the JobTracker beside offers.
+/// The needs of a policy beside offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyNeeds {
     /// Whether the policy is an oracle: it uses the true durations of tasks, which no real cluster

@@ -37,7 +37,7 @@ pub struct Format {
     pub has_attribute: fn(&str) -> bool,
     /// Returns whether a file that begins with this line, which is not JSON, has this format.
     pub has_line: fn(&[u8]) -> bool,
-    /// What the files hold, and how to read it.
+    /// The contents of the files, and how to read them.
     pub contents: FormatContents,
     /// How jobs are written in this format; `None` if they cannot be.
     pub target: Option<ConversionTarget>,

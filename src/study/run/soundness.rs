@@ -35,7 +35,7 @@ const LAST_WORDS: usize = 8;
 const TOLD: usize = 5;
 /// The largest number of characters that are shown of a question or an answer.
 const SHOWN: usize = 300;
-/// What is seen of a policy during a run.
+/// The observations of a policy during a run.
 #[derive(Default)]
 pub struct PolicyObservations {
     /// The job that starved, and for how long, in words.
