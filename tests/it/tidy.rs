@@ -369,9 +369,10 @@ fn longer_functions(most: usize) -> Vec<String> {
                 continue;
             }
             let indent = &line[..line.len() - code.len()];
+            // A body ends with a brace below its head; a declaration without a body has no brace.
             let ends = |other: &&str| {
-                other.strip_prefix(indent).is_some_and(|rest| rest.starts_with('}') || rest == ");")
-                    || other.ends_with(';') && other.starts_with(indent) && other.contains("fn ")
+                let rest = other.strip_prefix(indent).filter(|rest| !rest.starts_with(' '));
+                rest.is_some_and(|rest| rest.starts_with('}') || rest.ends_with(';'))
             };
             let last = first + lines[first..].iter().position(ends).unwrap_or(0);
             // A list of things that are described is as long as it is.
