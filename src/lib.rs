@@ -138,11 +138,8 @@ pub fn satellites() -> Vec<cli::Satellite> {
 /// Returns a registry of the policies, kinds of workload and formats of traces that Mumakil brings.
 pub fn registry() -> scenario::Registry {
     let mut registry = scenario::Registry::new();
-    registry
-        .bring_policies(scheduler::entries().iter().cloned())
-        .bring_sources(traces::sources())
-        .bring_formats(traces::formats().iter());
-    registry.option_files = Some(traces::hadoop_xml::read);
+    registry.bring_policies(scheduler::entries().iter().cloned());
+    traces::bring(&mut registry);
     satellites().iter().filter_map(|it| it.register).for_each(|register| register(&mut registry));
     registry
 }

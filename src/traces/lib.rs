@@ -2,8 +2,7 @@
 //!
 //! Each format has a folder: the records of its files, the [`Source`](mumakil_scenario::workload::Source) that makes jobs for a
 //! scenario, and the [`Format`], which recognises, reads and writes the files. The traits are in
-//! `mumakil-scenario`, which knows no format; [`sources`] and [`formats`] are put into its registry by
-//! the crate at the top. Bytes become records in [`mumakil_core::trace`].
+//! `mumakil-scenario`, which knows no format; [`bring`] puts them all into its registry. Bytes become records in [`mumakil_core::trace`].
 //!
 //! | format | record | written by |
 //! |---|---|---|
@@ -52,10 +51,17 @@ use crate::sls::Sls;
 use crate::sls::format::{SLS_JOBS, SLS_NODES, SLS_SYNTH};
 use crate::swim::Swim;
 use crate::swim::format::SWIM_JOBS;
+use mumakil_scenario::Registry;
 use mumakil_scenario::workload::{Format, Formats, SourceEntry};
 
+/// Adds to a registry all that this crate reads: kinds of workload, formats, and Hadoop's files of options.
+pub fn bring(registry: &mut Registry) {
+    registry.bring_sources(sources()).bring_formats(formats().iter());
+    registry.option_files = Some(hadoop_xml::read);
+}
+
 /// Returns the kinds of workload whose jobs are read from a trace.
-pub fn sources() -> [SourceEntry; 3] {
+fn sources() -> [SourceEntry; 3] {
     [SourceEntry::of::<Rumen>(), SourceEntry::of::<Swim>(), SourceEntry::of::<Sls>()]
 }
 

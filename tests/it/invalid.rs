@@ -72,10 +72,7 @@ struct NoOptions {}
 fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.add::<Fifo>().add::<Lazy>().add::<Capacity>();
-    registry
-        .bring_sources(mumakil::traces::sources())
-        .bring_formats(mumakil::traces::formats().iter());
-    registry.option_files = Some(mumakil::traces::hadoop_xml::read);
+    mumakil::traces::bring(&mut registry);
     registry
 }
 
