@@ -52,11 +52,11 @@ def loads(frames):
     for column in jobs.columns:
         assert mumakil._values(packed, column) == mumakil._values(jobs, column), column
     try:
-        run.table("chains")
+        run.table("shares")
     except FileNotFoundError as why:
-        assert "`record: {chains: true}`" in str(why), why
+        assert "`record: {shares: true}`" in str(why), why
     else:
-        raise AssertionError("chains are there")
+        raise AssertionError("shares are there")
     return {name: run.table(name) for name in TABLES} | {
         "runs": study.runs,
         "cells": study.cells,
