@@ -109,7 +109,8 @@ pub use mumakil_base::{
 pub use mumakil_compare as compare;
 pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
-pub use mumakil_policies::{external, scheduler};
+pub use mumakil_external as external;
+pub use mumakil_policies::scheduler;
 pub use mumakil_results::{expect, explain, numbers_as_text, table, tables};
 pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
@@ -139,6 +140,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
 pub fn registry() -> scenario::Registry {
     let mut registry = scenario::Registry::new();
     registry.bring_policies(scheduler::entries().iter().cloned());
+    registry.bring_policies([mapred::PolicyEntry::of::<external::External>()]);
     traces::bring(&mut registry);
     satellites().iter().filter_map(|it| it.register).for_each(|register| register(&mut registry));
     registry

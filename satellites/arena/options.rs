@@ -14,7 +14,7 @@ use mumakil_cli::study::{AtWork, PaceOptions, StudySession};
 use mumakil_cli::table::lines_of;
 use mumakil_cli::terminal;
 use mumakil_core::mapred::ProgramPermit;
-use mumakil_policies::external::sandbox::SandboxParts;
+use mumakil_external::sandbox::SandboxParts;
 use mumakil_run::output::write_file;
 use mumakil_scenario::{Draft, Registry};
 use mumakil_study::{BroughtFiles, Plan, StudyManifest};

@@ -15,7 +15,7 @@ use std::io;
 
 use super::progress::RunBar;
 use super::terminal;
-use mumakil_policies::external::end_all;
+use mumakil_external::end_all;
 use mumakil_run::output::{HIDDEN, last_put, remove_unfinished};
 
 /// From now on, handles the signals that end the process. The message on stderr ends with `after`,

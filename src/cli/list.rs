@@ -7,7 +7,7 @@ use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::terminal;
-use mumakil_policies::scheduler::{FACTS, FUNCTIONS, RankFunction, VICTIM};
+use mumakil_core::mapred::PolicyEntry;
 use mumakil_results::expect;
 use mumakil_results::tables;
 use mumakil_scenario::{Registry, STARTERS};
@@ -58,7 +58,11 @@ impl ListArguments {
                 aligned(program.suites.iter().map(|suite| (suite.name, suite.question())))
             }
             Some(Listing::Schedulers) => schedulers(registry),
-            Some(Listing::Ranks) => ranks(),
+            Some(Listing::Ranks) => {
+                let policies = registry.names().filter_map(|name| registry.get(name));
+                let names: Vec<_> = policies.flat_map(PolicyEntry::vocabulary).collect();
+                aligned(names.iter().map(|(name, about)| (&**name, *about)))
+            }
             Some(Listing::Quantities) => quantities(),
             Some(Listing::Tables) => tables(),
         })?)
@@ -110,19 +114,6 @@ fn schedulers(registry: &Registry) -> TerminalLines {
         }
     }
     lines
-}
-
-/// Returns the names in a rank, then those of another job, then the functions.
-fn ranks() -> TerminalLines {
-    let call =
-        |function: &RankFunction| format!("{}({})", function.name, function.arguments.join(", "));
-    let calls: Vec<String> = FUNCTIONS.iter().map(call).collect();
-    let functions = calls.iter().map(String::as_str).zip(FUNCTIONS.iter().map(|one| one.about));
-    let of_victim = format!("{VICTIM}NAME");
-    let of_victim =
-        (&*of_victim, "in `preemption_when`: the same of the job that would lose a slot");
-    let names = FACTS.iter().map(|fact| (fact.name, fact.about)).chain([of_victim]);
-    aligned(names.chain(functions))
 }
 
 /// Returns the quantities with their descriptions, grouped by the thing that they measure.

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit}
 use super::failure;
 use super::terminal;
 use mumakil_base::units::Bytes;
-use mumakil_policies::external::sandbox;
+use mumakil_external::sandbox;
 
 /// Starts another program or becomes it, if this one was started as a launcher; returns `None` if it
 /// was not.

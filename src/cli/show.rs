@@ -10,7 +10,7 @@ use super::table::{Align, table};
 use super::terminal;
 use super::{Chapter, Program};
 use mumakil_base::nearest::nearest;
-use mumakil_policies::external::protocol;
+use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
 use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
 use mumakil_scenario::{self as scenario, Reference, Registry, STARTERS, Starter};

@@ -35,10 +35,7 @@ pub use hfsp::{
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
-pub use rank::{
-    ByRank, FACTS, FUNCTIONS, RankFact, RankFormula, RankFunction, RankOptions, VICTIM,
-    VictimChoice,
-};
+pub use rank::{ByRank, RankFormula, RankOptions, VictimChoice};
 pub use shared::suspensions::{KillOrWait, SlotTaking, SuspendedSpec};
 pub use yardsticks::{
     BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
@@ -46,13 +43,11 @@ pub use yardsticks::{
 
 use std::sync::LazyLock;
 
-use crate::external::External;
 use mumakil_core::mapred::PolicyEntry;
 
-/// Returns the policies that Mumakil brings, in the order in which users see them. The last is
-/// `external`, whose behaviour depends on a program of the user.
+/// Returns the policies that Mumakil brings, in the order in which users see them.
 pub fn entries() -> &'static [PolicyEntry] {
-    static ENTRIES: LazyLock<[PolicyEntry; 13]> = LazyLock::new(|| {
+    static ENTRIES: LazyLock<[PolicyEntry; 12]> = LazyLock::new(|| {
         [
             PolicyEntry::of::<Fifo>(),
             PolicyEntry::of::<NaiveFair>(),
@@ -66,7 +61,6 @@ pub fn entries() -> &'static [PolicyEntry] {
             PolicyEntry::of::<Ps>(),
             PolicyEntry::of::<Fsp>(),
             PolicyEntry::of::<Srpt>(),
-            PolicyEntry::of::<External>(),
         ]
     });
     &*ENTRIES

@@ -47,7 +47,7 @@ impl Source {
 }
 
 /// The crates that are a single module of the map in `lib.rs`.
-const MEMBERS_OF_ONE: [&str; 5] = ["compare", "runtime", "study", "traces", "yaml"];
+const MEMBERS_OF_ONE: [&str; 6] = ["compare", "external", "runtime", "study", "traces", "yaml"];
 
 /// The crates that consist of several modules of the map in `lib.rs`.
 const MEMBERS_OF_ROOMS: [&str; 7] =

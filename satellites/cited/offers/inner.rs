@@ -10,7 +10,6 @@ use super::Offers;
 use mumakil_core::mapred::{
     Complaint, Policy, PolicyEntry, PolicySite, Scheduler, SchedulerChoice,
 };
-use mumakil_policies::external::External;
 use mumakil_policies::scheduler::{self, Capacity};
 use mumakil_yaml::{PathStep, YamlProblem};
 
@@ -62,7 +61,7 @@ impl InnerPolicy {
 /// Returns the policies that a framework may have. `capacity` decides when the splits of jobs are
 /// read, which only the policy of a whole run can do.
 fn inner_entries() -> impl Iterator<Item = &'static PolicyEntry> {
-    let others = [Offers::NAME, Capacity::NAME, External::NAME];
+    let others = [Offers::NAME, Capacity::NAME];
     scheduler::entries()
         .iter()
         .chain(crate::entries())

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::{file, terminal};
 use mumakil_base::disk;
-use mumakil_policies::external::template;
+use mumakil_external::template;
 use mumakil_run::output::{AsideFolder, ReplacedFiles};
 
 /// Write a policy to change, in Python, C++ or Rust

@@ -305,6 +305,11 @@ pub trait Policy: Scheduler + Sized + 'static {
         OptionFacts::default()
     }
 
+    /// Returns the names that formulas in its options may use, each with its meaning.
+    fn vocabulary() -> Vec<(String, &'static str)> {
+        Vec::new()
+    }
+
     /// Returns a policy that knows no jobs yet.
     fn new(options: Self::Options) -> Self;
 }

@@ -25,9 +25,9 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::facts::{FACTS, RankFact};
+pub(super) use self::facts::FACTS;
 use self::facts::{RankedJob, Surroundings};
-pub use self::formula::{FUNCTIONS, RankFormula, RankFunction, VICTIM};
+pub use self::formula::RankFormula;
 pub use self::preempt::VictimChoice;
 pub(in crate::scheduler) use self::record::JobRecord;
 use self::record::RankTurn;
@@ -141,6 +141,10 @@ impl Policy for ByRank {
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
         options.facts(&options.own.delay)
+    }
+
+    fn vocabulary() -> Vec<(String, &'static str)> {
+        formula::vocabulary()
     }
 
     fn new(options: Self::Options) -> Self {

@@ -23,6 +23,7 @@ pub struct PolicyEntry {
     schema: fn(SchemaGenerator) -> Schema,
     defaults: fn() -> Box<dyn PolicyOptions>,
     read: ReadOptions,
+    vocabulary: fn() -> Vec<(String, &'static str)>,
 }
 
 /// Reads options; values of the fallback replace wrong values.
@@ -44,6 +45,7 @@ impl PolicyEntry {
                     |options| -> Box<dyn PolicyOptions> { Box::new(TypedOptions::<P>(options)) };
                 (options.map(typed), problems)
             },
+            vocabulary: P::vocabulary,
         }
     }
 
@@ -55,6 +57,11 @@ impl PolicyEntry {
     /// Returns the description of the policy, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
+    }
+
+    /// As [`Policy::vocabulary`].
+    pub fn vocabulary(&self) -> Vec<(String, &'static str)> {
+        (self.vocabulary)()
     }
 
     /// Returns the shape of the policy's options.

@@ -14,7 +14,7 @@ const UNKNOWN_S: f64 = 60.0;
 
 /// A name in a rank.
 #[derive(Debug)]
-pub struct RankFact {
+pub(crate) struct RankFact {
     /// The name.
     pub name: &'static str,
     /// The number's description.
@@ -120,7 +120,7 @@ impl RankFact {
 }
 
 /// All names.
-pub const FACTS: &[RankFact] = &[
+pub(crate) const FACTS: &[RankFact] = &[
     flowing("age", Unit::TIME, "the time since the job was submitted", |it| {
         it.seconds_since(it.job.submitted_at())
     }),

@@ -28,7 +28,7 @@ pub struct RankFormula {
 }
 
 /// Begins the names of the job that would lose a slot, in `preemption_when`.
-pub const VICTIM: &str = "victim.";
+pub(super) const VICTIM: &str = "victim.";
 
 /// A step of the computation on a stack of numbers.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ enum FormulaStep {
 
 /// A function that a rank may call.
 #[derive(Debug)]
-pub struct RankFunction {
+pub(super) struct RankFunction {
     /// Its name.
     pub name: &'static str,
     /// The names of its arguments.
@@ -53,6 +53,16 @@ pub struct RankFunction {
     pub about: &'static str,
     unit: FunctionUnit,
     compute: fn(&[f64]) -> f64,
+}
+
+/// Returns the names in a rank with their meanings, then those of another job, then the functions.
+pub(super) fn vocabulary() -> Vec<(String, &'static str)> {
+    let names = FACTS.iter().map(|fact| (fact.name.to_owned(), fact.about));
+    let of_victim = "in `preemption_when`: the same of the job that would lose a slot";
+    let functions = FUNCTIONS.iter().map(|function| {
+        (format!("{}({})", function.name, function.arguments.join(", ")), function.about)
+    });
+    names.chain([(format!("{VICTIM}NAME"), of_victim)]).chain(functions).collect()
 }
 
 /// The units that a function takes and returns.
@@ -68,7 +78,7 @@ enum FunctionUnit {
 }
 
 /// All functions.
-pub const FUNCTIONS: &[RankFunction] = &[
+pub(super) const FUNCTIONS: &[RankFunction] = &[
     RankFunction {
         name: "if",
         arguments: &["condition", "then", "else"],

@@ -3,16 +3,16 @@
 //! standard library.
 
 /// The template in Python, one file.
-pub const PYTHON: &str = include_str!("../../../scenarios/policies/greedy.py");
+pub const PYTHON: &str = include_str!("../../scenarios/policies/greedy.py");
 
 /// The template in C++, one file.
-pub const CPP: &str = include_str!("../../../scenarios/policies/greedy.cpp");
+pub const CPP: &str = include_str!("../../scenarios/policies/greedy.cpp");
 
 /// The source files of the Rust package, each with its name and its content.
 const RUST: [(&str, &str); 3] = [
-    ("main.rs", include_str!("../../../scenarios/policies/greedy/main.rs")),
-    ("adapter.rs", include_str!("../../../scenarios/policies/greedy/adapter.rs")),
-    ("json.rs", include_str!("../../../scenarios/policies/greedy/json.rs")),
+    ("main.rs", include_str!("../../scenarios/policies/greedy/main.rs")),
+    ("adapter.rs", include_str!("../../scenarios/policies/greedy/adapter.rs")),
+    ("json.rs", include_str!("../../scenarios/policies/greedy/json.rs")),
 ];
 
 /// Returns the files of a Rust package with this name: the path in the package's folder, and the
