@@ -20,7 +20,7 @@
 
 use super::part::{SojournPart, WaitRule};
 use crate::tables::JobRow;
-use mumakil_core::mapred::TaskKind;
+use mumakil_core::mapred::{TaskKind, step};
 
 /// An attempt of a job, in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,13 +114,17 @@ pub fn story(job: &JobRow, ended: u64, tries: &[JobAttempt]) -> Vec<StoryPart> {
     // If the JobTracker learned of several ends at one instant, sort them by task and number, so
     // that the result does not depend on the order of the table.
     by_end.sort_by_key(|one| (one.heard, one.task, one.number));
+    let mut by_task = by_end.clone();
+    by_task.sort_by_key(|one| one.place());
     let first = |kind| {
         let of_kind = tries.iter().filter(|one| one.kind == kind);
         of_kind.map(|one| one.launched).min()
     };
     let mut walk = BackwardWalk {
         job,
+        useful: by_end.iter().copied().filter(|one| !one.is_vain).collect(),
         by_end,
+        by_task,
         first_map: first(TaskKind::Map),
         first_reduce: first(TaskKind::Reduce),
         // A run may stop at the very instant of a submission: then the job's time is empty.
@@ -159,6 +163,10 @@ struct BackwardWalk<'t> {
     job: &'t JobRow,
     /// The attempts in the order in which the JobTracker learned of their ends.
     by_end: Vec<&'t JobAttempt>,
+    /// Those of them that were not in vain.
+    useful: Vec<&'t JobAttempt>,
+    /// The attempts in the order of their [places](JobAttempt::place).
+    by_task: Vec<&'t JobAttempt>,
     /// When the first map and the first reduce of the job were launched.
     first_map: Option<u64>,
     first_reduce: Option<u64>,
@@ -390,17 +398,7 @@ impl<'t> BackwardWalk<'t> {
     /// Returns the matching attempt with the last end that the JobTracker knew at the current
     /// instant. Attempts launched at this instant or later do not count.
     fn last(&self, is_meant: impl Fn(&JobAttempt) -> bool) -> Option<&'t JobAttempt> {
-        self.last_by(self.at, |one| is_meant(one) && one.launched < self.at)
-    }
-
-    /// Returns the matching attempt with the last end that the JobTracker knew at `instant`.
-    fn last_by(
-        &self,
-        instant: u64,
-        is_meant: impl Fn(&JobAttempt) -> bool,
-    ) -> Option<&'t JobAttempt> {
-        let known = self.by_end.partition_point(|one| one.heard <= instant);
-        self.by_end[..known].iter().rev().copied().find(|one| is_meant(one))
+        last_by(&self.by_end, self.at, |one| is_meant(one) && one.launched < self.at)
     }
 
     /// Returns the previous attempt of the same task, if there was one.
@@ -409,21 +407,19 @@ impl<'t> BackwardWalk<'t> {
         if again.number == 0 {
             return None;
         }
-        let is_before = |one: &&&JobAttempt| {
-            one.kind == again.kind
-                && one.task == again.task
-                && one.number < again.number
-                && one.launched < again.launched
-        };
-        let first = self.by_end.iter().filter(is_before).max_by_key(|one| one.number).copied()?;
+        let earlier = self.by_task.partition_point(|one| one.place() < again.place());
+        let of_task = self.by_task[..earlier].iter().rev().copied();
+        let first = of_task
+            .inspect(|_| step())
+            .take_while(|one| one.kind == again.kind && one.task == again.task)
+            .find(|one| one.launched < again.launched)?;
         // A speculative attempt runs beside the previous one, which had not failed.
         if again.is_second {
             return Some(EarlierAttempt::Beside(first));
         }
-        let went_on = |one: &JobAttempt| {
-            one.kind == again.kind && !one.is_vain && one.launched < again.launched
-        };
-        let own = self.last_by(first.ended_for_good(), went_on);
+        let own = last_by(&self.useful, first.ended_for_good(), |one| {
+            one.kind == again.kind && one.launched < again.launched
+        });
         let since = if first.lost.is_some() { Some(0) } else { first.gone };
         // If the output was lost, the attempt had delayed nothing before, so any other work counts.
         // If the attempt died with its node, other work counts only if it ended after the death.
@@ -435,7 +431,23 @@ impl<'t> BackwardWalk<'t> {
     }
 }
 
+/// Returns, of attempts in the order in which the JobTracker learned of their ends, the matching one
+/// with the last end that it knew at `instant`.
+fn last_by<'t>(
+    by_end: &[&'t JobAttempt],
+    instant: u64,
+    is_meant: impl Fn(&JobAttempt) -> bool,
+) -> Option<&'t JobAttempt> {
+    let known = by_end.partition_point(|one| one.heard <= instant);
+    by_end[..known].iter().rev().copied().inspect(|_| step()).find(|one| is_meant(one))
+}
+
 impl JobAttempt {
+    /// Returns the attempt's place among those of its job: by task, then by number.
+    fn place(&self) -> (TaskKind, u32, u32) {
+        (self.kind, self.task, self.number)
+    }
+
     /// Returns when the JobTracker learned that the attempt's output was lost. If the output was
     /// not lost, returns when the JobTracker learned of the attempt's end.
     fn ended_for_good(&self) -> u64 {
@@ -467,6 +479,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use mumakil_core::mapred::steps_of;
 
     /// A job that arrives at 0 s, is initialised at 1 s, ends its setup at 5 s, and ends at `ended`
     /// seconds. Its maps are done at `maps_done` seconds.
@@ -538,6 +551,24 @@ mod tests {
 
     use SojournPart as P;
     use TaskKind::{Cleanup, Map, Reduce};
+
+    /// Many maps fail many times each, and one goes on until its time is explained to the start.
+    #[test]
+    fn the_work_of_an_explanation_grows_no_faster_than_sorting_its_attempts() {
+        let work = |count: u32| {
+            let attempts = (0..count).map(|number| JobAttempt {
+                number,
+                is_vain: number + 1 < count,
+                ..one(Map, 0, 8 + 2 * u64::from(number), 9 + 2 * u64::from(number))
+            });
+            let tries: Vec<JobAttempt> = attempts.collect();
+            let ended = 12 + 2 * u64::from(count);
+            steps_of(|| assert!(!whole_story(&course(Some(ended - 1), ended), &tries).is_empty()))
+        };
+        let exponent = (work(4_000) as f64 / work(500) as f64).log(8.0);
+        println!("the work grows with the {exponent:.2}th power of the attempts");
+        assert!(exponent < 1.2, "{exponent}");
+    }
 
     #[test]
     fn a_job_alone_is_told_from_its_arrival_to_its_end() {
