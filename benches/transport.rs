@@ -26,7 +26,9 @@ use mumakil::mapred::{
     ToTracker, TrackerStatus,
 };
 use mumakil::random::Dist;
-use mumakil::runtime::{Ending, Links, RunCores, RunPlan, RunStats, Timers, run_bare, run_virtual};
+use mumakil::runtime::{
+    Ending, Links, RunCores, RunPlan, RunStats, Timers, Transport, run_virtual,
+};
 use mumakil::units::{Fraction, SimSpan, SimTime};
 
 const HOUR: SimTime = SimTime::from_micros(3_600_000_000);
@@ -301,8 +303,10 @@ fn main() {
         "trackers   messages      actors          bare    boxed heap    plain heap      calendar"
     );
     for (trackers, repeats) in [(100, 20), (1_000, 5), (10_000, 1)] {
-        let (actors, messages) = time(repeats, || cores(trackers, run_virtual));
-        let (bare, _) = time(repeats, || cores(trackers, run_bare));
+        let (actors, messages) =
+            time(repeats, || cores(trackers, |play| run_virtual(play, Transport::Actors)));
+        let (bare, _) =
+            time(repeats, || cores(trackers, |play| run_virtual(play, Transport::Bare)));
         let (boxed, _) = time(repeats, || boxed_loop(trackers));
         let (plain, _) = time(repeats, || plain_loop(trackers));
         let (calendar, same) = time(repeats, || calendar_loop(trackers));
@@ -323,7 +327,7 @@ fn main() {
     let meeting = meeting();
     for trackers in [1_000, 10_000] {
         let (messages, steps) = calendar_steps(trackers);
-        let (bare, _) = time(1, || cores(trackers, run_bare));
+        let (bare, _) = time(1, || cores(trackers, |play| run_virtual(play, Transport::Bare)));
         // At best, both halves of the work take equally long, and no other cost grows.
         let at_best = bare / (bare / 2.0 + meeting * steps as f64);
         println!(

@@ -353,8 +353,7 @@ impl Prepared {
             pace: options.pace,
         };
         let (stats, ending) = match (scenario.clock, options.transport) {
-            (ClockSpec::Virtual, Transport::Actors) => runtime::run_virtual(play),
-            (ClockSpec::Virtual, Transport::Bare) => runtime::run_bare(play),
+            (ClockSpec::Virtual, transport) => runtime::run_virtual(play, transport),
             // A scaled clock always uses actors; direct calls exist only on the virtual clock.
             (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
         };

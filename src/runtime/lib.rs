@@ -10,18 +10,15 @@
 //!                                    └─► events ─► listener: tables, reports
 //! ```
 //!
-//! There are three drives: [`run_virtual`] (`mailboxes.rs`), [`run_scaled`] (`scaled.rs`) and
-//! [`run_bare`] (`bare.rs`), which is `run_virtual` without actors. Their common part is in
-//! `drive.rs`, so a new drive is one file.
+//! There are two drives: [`run_virtual`] (`unpaced.rs`), with actors or without, and [`run_scaled`]
+//! (`scaled.rs`). Their common part is in `drive.rs`, so a new drive is one file.
 //!
 //! The crate depends on `mumakil-core`, whose cores and messages it runs, and on `mumakil-base`.
 //! Above it, `mumakil-run` builds the cores of a scenario and starts them.
 
 mod actor;
-mod bare;
 mod drive;
 mod link;
-mod mailboxes;
 mod pace;
 mod scaled;
 mod stopwatch;
@@ -30,19 +27,19 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod unpaced;
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-pub use bare::run_bare;
 pub use drive::words_of_panic;
 pub use link::Links;
-pub use mailboxes::run_virtual;
 pub use pace::{ClockPace, WatchedJobTracker};
 pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, StopwatchReadings};
 pub use timers::Timers;
+pub use unpaced::run_virtual;
 
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{

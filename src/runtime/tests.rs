@@ -17,8 +17,11 @@ use parking_lot::Mutex;
 type Run = fn(RunPlan) -> (RunStats, Ending);
 
 const SCALED: &str = "scaled";
-const DRIVES: [(&str, Run); 3] =
-    [("virtual", run_virtual), ("bare", run_bare), (SCALED, |play| run_scaled(play, 1_000.0))];
+const DRIVES: [(&str, Run); 3] = [
+    ("virtual", |play| run_virtual(play, Transport::Actors)),
+    ("bare", |play| run_virtual(play, Transport::Bare)),
+    (SCALED, |play| run_scaled(play, 1_000.0)),
+];
 
 #[test]
 fn a_run_in_which_nothing_is_to_come_has_stalled() {
