@@ -6,7 +6,7 @@
 //! miscounts               the results do not agree with each other
 //! could_go_on             the run was ended as stalled, but moves if it goes on
 //! has_no_end              30 days have passed, without a recurring fault
-//! differs_without_actors  the same case without actors has other events
+//! differs_by_actors       the same case by actors has other events
 //! starves                 it stalls, but ends under `fifo`, and no warning foretells it
 //! ```
 //! Cases of an external policy have the first and third of these judges, then [`starves`] and
@@ -55,7 +55,7 @@ pub(super) const OF_MUMAKIL: [CaseJudge; 8] = [
     miscounts,
     could_go_on,
     has_no_end,
-    differs_without_actors,
+    differs_by_actors,
     starves,
 ];
 
@@ -185,15 +185,15 @@ fn has_no_end(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     is_wrong.then(|| CaseFlaw { count: |tally| &mut tally.endless, ..CaseFlaw::new(words, words) })
 }
 
-/// Runs the case again without actors, with full reports in each heartbeat. The events must be the
+/// Runs the case again by actors, with full reports in each heartbeat. The events must be the
 /// same: neither mailboxes nor shortened heartbeats may change them.
-fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
+fn differs_by_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     // A run that the real-time limit cuts short ends at a different event each time.
     if !trial.repeats || case.first.stop() != Some(&StopReason::Done) {
         return None;
     }
     let options = Options {
-        transport: Transport::Bare,
+        transport: Transport::Actors,
         around: Some(Box::new(|policy| Box::new(AttentivePolicy(policy)))),
         ..Options::default()
     };
@@ -201,7 +201,7 @@ fn differs_without_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<Case
     let again = &*case.again.insert(trial.run(&case.scenario, seen, options));
     let hash = |run: &RunEvidence| run.seen.hash.clone().map(Sha256::finalize);
     let is_same = again.result.is_ok() && hash(again) == hash(&case.first);
-    let words = "the same run gave other events when it was done again, without actors and with whole \
+    let words = "the same run gave other events when it was done again, by actors and with whole \
                  heartbeats";
     (!is_same).then(|| CaseFlaw::new(words, words))
 }

@@ -20,6 +20,7 @@ use mumakil_cli::source::{self, Overrides};
 use mumakil_cli::{interrupt, run, terminal, verdicts};
 use mumakil_run::emulation::{Emulated, EmulationError, KeptRun, Options, Prepared};
 use mumakil_run::output::RunFolder;
+use mumakil_runtime::Transport;
 use mumakil_scenario::{ClockSpec, LoadedScenario, Registry};
 
 /// The time for which the process stays after the session, so that browsers get the last picture.
@@ -260,7 +261,7 @@ impl LiveArguments {
         scene: &LiveScene,
     ) -> Result<Option<LiveResult>, Failure> {
         let pace = Some(session.begin(scene));
-        let options = Options { pace, ..Options::default() };
+        let options = Options { pace, transport: Transport::Actors, ..Options::default() };
         let prepared = scene.prepared.clone();
         // Use a new hidden folder for each scene: dropping it removes the files of a scene that was
         // given up.

@@ -6,10 +6,11 @@ use mumakil_runtime::Transport;
 
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct DriveOption {
-    /// The carrier of messages on the virtual clock: `bare`, without actors, takes less time and gives
-    /// the same results
-    #[arg(long = "drive", value_name = "DRIVE", default_value = "actors", value_parser = transports())]
-    pub(super) transport: Transport,
+    /// The carrier of messages on the virtual clock: `actors`, or `bare`, which calls their code in a
+    /// loop, takes less time and gives the same results [default: actors for one run, bare for the
+    /// runs of a study]
+    #[arg(long = "drive", value_name = "DRIVE", value_parser = transports())]
+    pub(super) transport: Option<Transport>,
 }
 
 fn transports() -> impl TypedValueParser<Value = Transport> {

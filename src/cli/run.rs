@@ -154,7 +154,7 @@ impl RunArguments {
             progress,
             verify: self.verify,
             time_limit: self.time_limit.map(real),
-            transport: self.drive.transport,
+            transport: self.drive.transport.unwrap_or(Transport::Actors),
             watchers: watcher.into_iter().map(|watcher| Box::new(watcher) as _).collect(),
             ..Options::default()
         };
@@ -197,7 +197,7 @@ fn refuse_real_time(scenario: &Scenario, verify: bool, drive: DriveOption) -> Re
             "--verify reads events in the order of time, which only `--clock virtual` keeps",
         ));
     }
-    if drive.transport == Transport::Bare {
+    if drive.transport == Some(Transport::Bare) {
         return Err(Failure::input(
             "`--drive bare` needs `--clock virtual`; real time needs actors",
         ));

@@ -392,7 +392,7 @@ impl<'r> StudySession<'r> {
     /// Also if runs are missing whose policy is a program that may not be started.
     fn plan(&mut self, study: &Study, quiet: bool) -> Result<Plan, Failure> {
         let plan = Plan::new(study, self.registry)?;
-        if self.pace.drive.transport == Transport::Bare && !plan.is_repeatable() {
+        if self.pace.drive.transport == Some(Transport::Bare) && !plan.is_repeatable() {
             return Err(Failure::input(
                 "`--drive bare` needs `clock: virtual`, and runs of this study have another clock",
             ));
@@ -607,6 +607,7 @@ impl<'r> StudySession<'r> {
         // Note the indices of failed runs: unlike names, they can be sorted below.
         let mut failed = Vec::new();
         let PaceOptions { time_limit, verify, drive: DriveOption { transport }, .. } = self.pace;
+        let transport = transport.unwrap_or_default();
         let effort = RunEffort { workers, time_limit: time_limit.map(real), transport, verify };
         let worked = plan.work(runs, claim, self.registry, effort, |step| match step {
             WorkStep::Begun { run } => {

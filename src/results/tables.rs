@@ -37,7 +37,7 @@ pub use node::NodeRow;
 pub use read::{ReadError, Results, read_rows};
 pub use share::ShareRow;
 pub use slots::SlotsRow;
-pub use table::{Cells, Column, ColumnInfo, InCells, TableInfo, TableRow};
+pub use table::{Cells, Column, ColumnInfo, TableInfo, TableRow};
 
 /// Returns all tables that a run may write.
 pub fn all() -> Vec<TableInfo> {

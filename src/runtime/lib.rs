@@ -111,9 +111,9 @@ pub struct RunCores {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
     /// Mailboxes of actors.
-    #[default]
     Actors,
     /// Calls: the clock calls the core directly.
+    #[default]
     Bare,
 }
 

@@ -424,7 +424,7 @@ fn task_words(pace: PaceOptions, starts_program: bool) -> String {
     if let Some(limit) = pace.time_limit {
         words += &format!(" --time-limit {limit}");
     }
-    if pace.drive.transport == Transport::Bare {
+    if pace.drive.transport == Some(Transport::Bare) {
         words += " --drive bare";
     }
     if pace.verify {
@@ -466,7 +466,7 @@ mod tests {
         let time_limit = "10min".parse().ok();
         let pace = PaceOptions {
             time_limit,
-            drive: DriveOption { transport: Transport::Bare },
+            drive: DriveOption { transport: Some(Transport::Bare) },
             ..PaceOptions::default()
         };
         let (folder, words) = (Path::new("/data/it's a study"), task_words(pace, false));

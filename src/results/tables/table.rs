@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-use serde::ser::SerializeTuple;
-use serde::{Serialize, Serializer};
-
 use super::cell::{CellKind, CellValue, TableCell};
 
 /// A row of a table; the macro [`table!`](crate::table) makes these types.
@@ -100,20 +97,6 @@ impl<'a> Cells<'a> {
         // A missing column reads as an empty cell; only columns that may be empty can be missing.
         let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
-    }
-}
-
-/// A row that is serialized as its cells in these columns.
-#[derive(Debug)]
-pub struct InCells<'a, R: 'static>(pub &'a R, pub &'a [&'static Column<R>]);
-
-impl<R: TableRow> Serialize for InCells<'_, R> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut cells = to.serialize_tuple(self.1.len())?;
-        for column in self.1 {
-            cells.serialize_element(&(column.value)(self.0))?;
-        }
-        cells.end()
     }
 }
 

@@ -5,15 +5,21 @@ use std::path::{Path, PathBuf};
 
 use super::RecordError;
 use mumakil_base::disk::File;
-use mumakil_results::tables::{Column, InCells, TableRow};
+use mumakil_results::tables::{CellValue, Column, TableRow};
 
 /// A table that is written row by row.
 #[derive(Debug)]
 pub struct TableWriter<R: 'static> {
     path: PathBuf,
-    cells: csv::Writer<File>,
+    file: File,
+    /// The lines that are not in the file yet.
+    lines: Vec<u8>,
     columns: Vec<&'static Column<R>>,
 }
+
+/// How many bytes of lines go to the file at once.
+// Chosen: as large as the level of caches next to the processor lets them be.
+const BATCH: usize = 1 << 14;
 
 impl<R: TableRow> TableWriter<R> {
     /// Creates the table in `folder`, with the heading only.
@@ -32,18 +38,14 @@ impl<R: TableRow> TableWriter<R> {
     pub fn with(folder: &Path, keys: &[&str]) -> Result<Self, RecordError> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
-        // The writer fills its whole buffer with zeros first: a larger buffer would cost short runs
-        // more time than it saves long runs.
-        let cells =
-            csv::WriterBuilder::new().has_headers(false).buffer_capacity(1 << 14).from_writer(file);
         // Write the heading at once, so that a table without rows is still readable.
         let is_there =
             |column: &&Column<R>| column.info.record.is_none_or(|key| keys.contains(&key));
-        let columns = R::COLUMNS.iter().filter(is_there).collect();
-        let mut table = Self { path, cells, columns };
-        let heading = table.columns.iter().map(|column| column.info.name);
-        table.cells.write_record(heading).map_err(|error| table.error(error))?;
-        Ok(table)
+        let columns: Vec<_> = R::COLUMNS.iter().filter(is_there).collect();
+        let mut lines = Vec::new();
+        let heading = columns.iter().map(|column| CellValue::Text(column.info.name));
+        CellValue::write_line(heading, &mut lines);
+        Ok(Self { path, file, lines, columns })
     }
 
     /// Writes a row.
@@ -51,19 +53,19 @@ impl<R: TableRow> TableWriter<R> {
     /// # Errors
     /// If it cannot be written.
     pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
-        self.cells.serialize(InCells(row, &self.columns)).map_err(|error| self.error(error))
+        let cells = self.columns.iter().map(|column| (column.value)(row));
+        CellValue::write_line(cells, &mut self.lines);
+        if self.lines.len() < BATCH { Ok(()) } else { self.finish() }
     }
 
-    /// Flushes the buffered rows.
+    /// Writes the rows that are not in the file yet.
     ///
     /// # Errors
     /// If they cannot be written.
     pub fn finish(&mut self) -> Result<(), RecordError> {
-        self.cells.flush().map_err(RecordError::at(&self.path))
-    }
-
-    fn error(&self, error: csv::Error) -> RecordError {
-        RecordError::at(&self.path)(error.into())
+        self.file.write_all(&self.lines).map_err(RecordError::at(&self.path))?;
+        self.lines.clear();
+        Ok(())
     }
 }
 
