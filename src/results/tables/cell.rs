@@ -68,39 +68,6 @@ impl CellValue<'_> {
     }
 }
 
-impl CellValue<'_> {
-    /// Adds the cell to a line of CSV; a text that would look like several cells or lines gets quotes.
-    fn write(self, line: &mut Vec<u8>) {
-        match self {
-            Self::Empty => {}
-            Self::Whole(number) => {
-                line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-            }
-            Self::Decimal(number) => {
-                line.extend_from_slice(ryu::Buffer::new().format(number).as_bytes());
-            }
-            Self::Flag(flag) => line.extend_from_slice(if flag { b"true" } else { b"false" }),
-            Self::Text(text) if text.contains([',', '"', '\n', '\r']) => {
-                line.push(b'"');
-                line.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-                line.push(b'"');
-            }
-            Self::Text(text) => line.extend_from_slice(text.as_bytes()),
-        }
-    }
-
-    /// Adds a line of CSV with these cells.
-    pub fn write_line<'c>(cells: impl IntoIterator<Item = CellValue<'c>>, line: &mut Vec<u8>) {
-        for cell in cells {
-            cell.write(line);
-            line.push(b',');
-        }
-        // A row ends where its last cell does.
-        line.pop();
-        line.push(b'\n');
-    }
-}
-
 impl Serialize for CellValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

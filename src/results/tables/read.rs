@@ -7,13 +7,9 @@ use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
 
+use super::line::{CellTexts, RowFault, RowReader};
 use super::table::{Cells, Column, ColumnInfo, TableRow};
 use mumakil_base::units::SimTime;
-
-/// The most bytes of a row.
-// Chosen: rows have some hundred bytes. Without a limit, a damaged file could be one row, in memory as
-// a whole.
-const LARGEST_ROW: u64 = 1 << 20;
 
 /// The files of a run.
 pub trait Results {
@@ -88,10 +84,13 @@ impl dyn Results + '_ {
         let path = self.path(R::FILE);
         let file = self.open(R::FILE);
         let file = file.map_err(|source| ReadError::Read { path: path.clone(), source })?;
-        let mut reader = csv::Reader::from_reader(file.take(LARGEST_ROW));
-        let heading = reader.headers().map_err(|error| ReadError::table(&path, error))?;
+        let mut reader = RowReader::new(file);
+        let (line, heading) = reader.next();
+        let heading = heading.map_err(|fault| ReadError::of(fault, &path, line))?;
         let mut added = R::COLUMNS.iter().filter(|column| column.info.record == Some(key));
-        match added.all(|column| heading.iter().any(|name| name == column.info.name)) {
+        match added
+            .all(|column| heading.is_some_and(|it| it.iter().any(|name| name == column.info.name)))
+        {
             true => Ok(()),
             false => Err(ReadError::row(&path, 1, format!("the run did not record `{key}`"))),
         }
@@ -126,33 +125,30 @@ pub fn read_rows<R: TableRow>(
     path: &Path,
     mut see: impl FnMut(R) -> Result<(), String>,
 ) -> Result<(), ReadError> {
-    let mut reader = csv::Reader::from_reader(from.take(LARGEST_ROW));
-    let heading = reader.headers().map_err(|error| ReadError::table(path, error))?;
+    let mut reader = RowReader::new(from);
+    let (line, heading) = reader.next();
+    let heading = heading.map_err(|fault| ReadError::of(fault, path, line))?;
+    let none = CellTexts::default();
+    let heading = heading.unwrap_or(&none);
+    let width = heading.len();
     // Look up the columns by their names, once for each file: a file of another version may have
     // other columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
-    let mut record = csv::StringRecord::new();
     loop {
-        let is_row =
-            reader.read_record(&mut record).map_err(|error| ReadError::table(path, error))?;
-        // Report the number of the line, not of the row: a quoted name may contain line breaks.
-        let line = record.position().map_or(1, csv::Position::line);
-        if reader.get_ref().limit() == 0 {
-            let message = format!("the row is larger than {} MiB", LARGEST_ROW >> 20);
-            return Err(ReadError::row(path, line, message));
-        }
-        if !is_row {
+        let (line, row) = reader.next();
+        let Some(row) = row.map_err(|fault| ReadError::of(fault, path, line))? else {
             return Ok(());
-        }
-        reader.get_mut().set_limit(LARGEST_ROW);
-        R::read(Cells::new(&record, &places))
-            .and_then(&mut see)
-            .map_err(|message| ReadError::row(path, line, message))?;
+        };
+        let read = match row.len() {
+            fields if fields == width => R::read(Cells::new(row, &places)).and_then(&mut see),
+            fields => Err(format!("{fields} fields where {width} are expected")),
+        };
+        read.map_err(|message| ReadError::row(path, line, message))?;
     }
 }
 
 /// Returns the index of each column in the file; `None` for a missing column that may be empty.
-fn places<R: TableRow>(heading: &csv::StringRecord) -> Result<Vec<Option<usize>>, String> {
+fn places<R: TableRow>(heading: &CellTexts) -> Result<Vec<Option<usize>>, String> {
     let place = |column: &Column<R>| {
         let ColumnInfo { name, may_be_empty, .. } = column.info;
         let place = heading.iter().position(|heading| heading == name);
@@ -210,16 +206,10 @@ impl ReadError {
         }
     }
 
-    fn table(path: &Path, error: csv::Error) -> Self {
-        let line = error.position().map_or(1, csv::Position::line);
-        let message = error.to_string();
-        match error.into_kind() {
-            csv::ErrorKind::Io(source) => Self::Read { path: path.to_owned(), source },
-            csv::ErrorKind::Utf8 { err, .. } => Self::row(path, line, err.to_string()),
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                Self::row(path, line, format!("{len} fields where {expected_len} are expected"))
-            }
-            _ => Self::row(path, line, message),
+    fn of(fault: RowFault, path: &Path, line: u64) -> Self {
+        match fault {
+            RowFault::File(source) => Self::Read { path: path.to_owned(), source },
+            RowFault::Row(message) => Self::row(path, line, message),
         }
     }
 }

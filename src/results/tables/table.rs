@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cell::{CellKind, CellValue, TableCell};
+use super::line::CellTexts;
 
 /// A row of a table; the macro [`table!`](crate::table) makes these types.
 pub trait TableRow: Sized + 'static {
@@ -77,15 +78,15 @@ impl ColumnInfo {
 /// The cells of a row of a file.
 #[derive(Debug)]
 pub struct Cells<'a> {
-    record: &'a csv::StringRecord,
+    row: &'a CellTexts,
     /// The index of each column in the file; `None` for a missing column that may be empty.
     places: &'a [Option<usize>],
     next: Range<usize>,
 }
 
 impl<'a> Cells<'a> {
-    pub(super) fn new(record: &'a csv::StringRecord, places: &'a [Option<usize>]) -> Self {
-        Self { record, places, next: 0..places.len() }
+    pub(super) fn new(row: &'a CellTexts, places: &'a [Option<usize>]) -> Self {
+        Self { row, places, next: 0..places.len() }
     }
 
     /// Reads the cell of the next column. `column` is the name of this column, for errors.
@@ -95,7 +96,7 @@ impl<'a> Cells<'a> {
     pub fn next<T: TableCell>(&mut self, column: &str) -> Result<T, String> {
         let place = self.next.next().and_then(|column| self.places[column]);
         // A missing column reads as an empty cell; only columns that may be empty can be missing.
-        let text = place.and_then(|place| self.record.get(place)).unwrap_or_default();
+        let text = place.and_then(|place| self.row.get(place)).unwrap_or_default();
         T::read(text).map_err(|expected| format!("column `{column}`: `{text}` is not {expected}"))
     }
 }

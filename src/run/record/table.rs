@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::RecordError;
 use mumakil_base::disk::File;
-use mumakil_results::tables::{CellValue, Column, TableRow};
+use mumakil_results::tables::{CellValue, Column, TableRow, write_line};
 
 /// A table that is written row by row.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl<R: TableRow> TableWriter<R> {
         let columns: Vec<_> = R::COLUMNS.iter().filter(is_there).collect();
         let mut lines = Vec::new();
         let heading = columns.iter().map(|column| CellValue::Text(column.info.name));
-        CellValue::write_line(heading, &mut lines);
+        write_line(heading, &mut lines);
         Ok(Self { path, file, lines, columns })
     }
 
@@ -54,7 +54,7 @@ impl<R: TableRow> TableWriter<R> {
     /// If it cannot be written.
     pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
         let cells = self.columns.iter().map(|column| (column.value)(row));
-        CellValue::write_line(cells, &mut self.lines);
+        write_line(cells, &mut self.lines);
         if self.lines.len() < BATCH { Ok(()) } else { self.finish() }
     }
 
