@@ -114,7 +114,12 @@ impl CellTexts {
         let mut is_in_quotes = false;
         if !row.contains('"') {
             self.text.push_str(row);
-            self.ends.extend(row.bytes().enumerate().filter(|(_, it)| *it == b',').map(|it| it.0));
+            // A loop: an iterator of unknown length asks for room at each byte.
+            for (at, byte) in row.bytes().enumerate() {
+                if byte == b',' {
+                    self.ends.push(at);
+                }
+            }
         } else {
             let mut letters = row.chars().peekable();
             while let Some(letter) = letters.next() {

@@ -17,7 +17,7 @@ use mumakil_core::mapred::{PerSlot, SlotKind, TaskKind};
 use mumakil_draw::chart::{
     AxisUnit, BarFate, BarOwner, Caption, ChartAxis, Density, Drawing, Gantt, GanttBar, GanttRow,
 };
-use mumakil_results::tables::{AttemptEnd, AttemptRow, JobRow, ReadError, Results};
+use mumakil_results::tables::{AttemptEnd, AttemptKind, AttemptRow, JobRow, ReadError, Results};
 
 /// The most attempts and slots that are drawn one by one. Chosen: more bars make the page large,
 /// and more lanes make each lane too thin to point at.
@@ -47,8 +47,10 @@ struct DrawnAttempt {
     is_around: bool,
     /// The index of its pool, user, job or class in [`JobGroups::names`].
     owner: usize,
-    name: String,
-    number: String,
+    job: u32,
+    kind: AttemptKind,
+    task: u32,
+    attempt: u32,
 }
 
 pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
@@ -95,8 +97,8 @@ impl Attempts<'_> {
             fate: attempt.fate,
             start: attempt.start / 1e3,
             end: attempt.end / 1e3,
-            name: attempt.name,
-            number: attempt.number,
+            name: format!("{} {}", self.jobs[&attempt.job].name, attempt.kind.word()),
+            number: attempt.number(),
         };
         let chart = Gantt {
             caption: self.caption("The attempts of each slot over time"),
@@ -181,9 +183,6 @@ impl Attempts<'_> {
     }
 
     fn attempt(&self, row: &AttemptRow, node: usize, start: f64, job: &JobRow) -> DrawnAttempt {
-        let AttemptRow { task, attempt, .. } = row;
-        let suspended = row.suspended_ms.unwrap_or_default() as f64;
-        let again = if *attempt == 0 { String::new() } else { format!(", attempt {attempt}") };
         DrawnAttempt {
             node,
             slot: row.slot(),
@@ -199,11 +198,13 @@ impl Attempts<'_> {
                 // the end of the run.
                 AttemptEnd::Lost | AttemptEnd::Unfinished => BarFate::Running,
             },
-            suspended,
+            suspended: row.suspended_ms.unwrap_or_default() as f64,
             is_around: !matches!(row.kind.task(), Some(TaskKind::Map | TaskKind::Reduce)),
             owner: self.parties.number(job),
-            name: format!("{} {}", job.name, row.kind.word()),
-            number: format!("{task}{again}{}", tell_suspended(suspended)),
+            job: row.job,
+            kind: row.kind,
+            task: row.task,
+            attempt: row.attempt,
         }
     }
 
@@ -250,13 +251,18 @@ impl Attempts<'_> {
     }
 }
 
-/// Returns how long an attempt was suspended, in words; empty if it was never suspended.
-fn tell_suspended(millis: f64) -> String {
-    match millis {
-        span if 0.0 < span => {
-            format!(", suspended for {} of it", AxisUnit::Seconds.text(span / 1e3))
+impl DrawnAttempt {
+    /// Returns the number of its task, and what was unusual about it.
+    fn number(&self) -> String {
+        let mut words = self.task.to_string();
+        if self.attempt != 0 {
+            words += &format!(", attempt {}", self.attempt);
         }
-        _ => String::new(),
+        if 0.0 < self.suspended {
+            let span = AxisUnit::Seconds.text(self.suspended / 1e3);
+            words += &format!(", suspended for {span} of it");
+        }
+        words
     }
 }
 
@@ -312,10 +318,29 @@ fn take_lane(ends: &mut Vec<f64>, attempt: &DrawnAttempt) -> usize {
 mod tests {
     use super::*;
 
+    /// A map that was not suspended.
+    fn drawn(start: f64, end: f64) -> DrawnAttempt {
+        DrawnAttempt {
+            node: 0,
+            slot: SlotKind::Map,
+            start,
+            end,
+            fate: BarFate::Running,
+            suspended: 0.0,
+            is_around: false,
+            owner: 0,
+            job: 0,
+            kind: AttemptKind::Map,
+            task: 3,
+            attempt: 0,
+        }
+    }
+
     #[test]
     fn suspended_attempts_are_told() {
-        assert_eq!(tell_suspended(20e3), ", suspended for 20 s of it");
-        assert_eq!(tell_suspended(0.0), "");
+        let stopped = DrawnAttempt { suspended: 20e3, attempt: 1, ..drawn(0.0, 40e3) };
+        assert_eq!(stopped.number(), "3, attempt 1, suspended for 20 s of it");
+        assert_eq!(drawn(0.0, 40e3).number(), "3");
         let told = |suspended, around| AttemptNotes { suspended, around }.told();
         assert_eq!(told(0, 0), [""; 0]);
         for (attempts, note) in [
@@ -337,20 +362,8 @@ mod tests {
 
     #[test]
     fn attempts_that_overlap_have_lanes_of_their_own() {
-        let attempt = |start, end| DrawnAttempt {
-            node: 0,
-            slot: SlotKind::Map,
-            start,
-            end,
-            fate: BarFate::Running,
-            suspended: 0.0,
-            is_around: false,
-            owner: 0,
-            name: String::new(),
-            number: String::new(),
-        };
         let mut ends = vec![0.0];
-        let attempts = [attempt(0.0, 5.0), attempt(2.0, 3.0), attempt(3.0, 9.0), attempt(5.0, 6.0)];
+        let attempts = [drawn(0.0, 5.0), drawn(2.0, 3.0), drawn(3.0, 9.0), drawn(5.0, 6.0)];
         let lanes = attempts.iter().map(|attempt| take_lane(&mut ends, attempt));
         assert_eq!(lanes.collect::<Vec<_>>(), [0, 1, 1, 0]);
     }
