@@ -13,7 +13,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use mumakil_results::expect::{Expr, Space};
@@ -31,8 +33,21 @@ struct Recount<'f> {
     tasks: Vec<CsvRow>,
 }
 
-/// A row of a table: its cells by the columns' names.
-type CsvRow = BTreeMap<String, String>;
+/// A row of a table: its cells, and the columns of the table.
+struct CsvRow {
+    columns: Rc<FxHashMap<String, usize>>,
+    cells: csv::StringRecord,
+}
+
+impl CsvRow {
+    fn get(&self, column: &str) -> Option<&str> {
+        self.cells.get(*self.columns.get(column)?)
+    }
+
+    fn at(&self, column: &str) -> &str {
+        self.get(column).unwrap_or_else(|| panic!("a table has the column `{column}`"))
+    }
+}
 
 /// A difference between two counts, in words.
 type Miscount = Result<(), String>;
@@ -65,16 +80,10 @@ fn rows(folder: &Path, name: &str) -> Result<Vec<CsvRow>, String> {
     }
     let said = |error: csv::Error| format!("{name}: {error}");
     let mut reader = csv::Reader::from_path(path).map_err(said)?;
-    let heading = reader.headers().map_err(said)?.clone();
-    let row = |record: Result<csv::StringRecord, csv::Error>| {
-        let cells = record.map_err(said)?;
-        Ok(heading
-            .iter()
-            .zip(&cells)
-            .map(|(name, cell)| (name.to_owned(), cell.to_owned()))
-            .collect())
-    };
-    reader.records().map(row).collect()
+    let columns = reader.headers().map_err(said)?.iter().map(str::to_owned);
+    let columns: Rc<FxHashMap<String, usize>> = Rc::new(columns.zip(0..).collect());
+    let row = |cells| Ok(CsvRow { columns: columns.clone(), cells });
+    reader.records().map(|record| record.map_err(said).and_then(row)).collect()
 }
 
 /// Returns the number in a cell; `None` if the cell is empty or missing.
@@ -113,7 +122,7 @@ fn quantile(numbers: &[f64], share: f64) -> Option<f64> {
 
 /// Returns the sojourns, in milliseconds, of the jobs that succeeded.
 fn sojourns<'r>(jobs: impl Iterator<Item = &'r CsvRow>) -> Vec<f64> {
-    jobs.filter(|job| job["outcome"] == "succeeded")
+    jobs.filter(|job| job.at("outcome") == "succeeded")
         .filter_map(|job| Some(number(job, "finish_ms")? - number(job, "submit_ms")?))
         .collect()
 }
@@ -136,14 +145,15 @@ impl Recount<'_> {
 
     fn count_jobs(&self) -> Miscount {
         for job in &self.jobs {
-            let name = &job["name"];
-            let is_refused = job["outcome"] == "refused";
+            let name = job.at("name");
+            let is_refused = job.at("outcome") == "refused";
             let took = number(job, "finish_ms").filter(|_| !is_refused);
             let took = took.zip(number(job, "submit_ms")).map(|(finish, submit)| finish - submit);
             same(&format!("the sojourn of {name}"), number(job, "sojourn_ms"), took, 0.0)?;
         }
-        let of =
-            |outcome: &str| self.jobs.iter().filter(|job| job["outcome"] == outcome).count() as f64;
+        let of = |outcome: &str| {
+            self.jobs.iter().filter(|job| job.at("outcome") == outcome).count() as f64
+        };
         same("jobs", self.told("jobs"), Some(self.jobs.len() as f64), 0.0)?;
         for outcome in ["succeeded", "failed", "killed"] {
             let path = format!("jobs_{outcome}");
@@ -160,7 +170,7 @@ impl Recount<'_> {
         self.same_time("median_sojourn_s", quantile(&sojourns, 0.5))?;
         self.same_time("p95_sojourn_s", quantile(&sojourns, 0.95))?;
         self.same_time("mean_wait_s", mean(&waits(self.jobs.iter())))?;
-        let there = || self.jobs.iter().filter(|job| job["outcome"] != "refused");
+        let there = || self.jobs.iter().filter(|job| job.at("outcome") != "refused");
         let ends: Option<Vec<f64>> = there().map(|job| number(job, "finish_ms")).collect();
         let last = ends.and_then(|ends| ends.into_iter().reduce(f64::max));
         let first = there().filter_map(|job| number(job, "submit_ms")).reduce(f64::min);
@@ -170,11 +180,11 @@ impl Recount<'_> {
     fn count_groups(&self) -> Miscount {
         for (groups, column) in [("pools", "pool"), ("users", "user")] {
             let Some(told) = self.summary.get(groups).and_then(Value::as_array) else { continue };
-            let names: BTreeSet<&str> = self.jobs.iter().map(|job| &*job[column]).collect();
+            let names: BTreeSet<&str> = self.jobs.iter().map(|job| job.at(column)).collect();
             same(groups, Some(told.len() as f64), Some(names.len() as f64), 0.0)?;
             for group in told {
                 let name = group["name"].as_str().unwrap_or_default();
-                let jobs = || self.jobs.iter().filter(|job| job[column] == name);
+                let jobs = || self.jobs.iter().filter(|job| job.at(column) == name);
                 let is = |key: &str| format!("{key} of the {column} {name}");
                 let millis = |key: &str| group[key].as_f64().map(|seconds| seconds * 1e3);
                 same(&is("jobs"), group["jobs"].as_f64(), Some(jobs().count() as f64), 0.0)?;
@@ -193,15 +203,15 @@ impl Recount<'_> {
 
     /// Returns the rows of maps and reduces, without those that tell of a lost output.
     fn work(&self) -> impl Iterator<Item = &CsvRow> {
-        let is_work = |row: &&CsvRow| row["kind"] == "map" || row["kind"] == "reduce";
-        self.tasks.iter().filter(is_work).filter(|row| row["outcome"] != "lost")
+        let is_work = |row: &&CsvRow| row.at("kind") == "map" || row.at("kind") == "reduce";
+        self.tasks.iter().filter(is_work).filter(|row| row.at("outcome") != "lost")
     }
 
     fn count_attempts(&self) -> Miscount {
         same("attempts", self.told("attempts"), Some(self.work().count() as f64), 0.0)?;
         let mut done: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
         for row in self.work() {
-            let is = format!("the {} {} of job {}", row["kind"], row["task"], row["job"]);
+            let is = format!("the {} {} of job {}", row.at("kind"), row.at("task"), row.at("job"));
             // The JobTracker may give a tracker up, and hear so of an end before it comes.
             for order in [&["launch_ms", "start_ms", "finish_ms"][..], &["launch_ms", "heard_ms"]] {
                 let times = order.iter().filter_map(|column| number(row, column));
@@ -217,14 +227,14 @@ impl Recount<'_> {
                 }
             }
             // A job may let some of its tasks fail.
-            if row["outcome"] == "succeeded" || row["outcome"] == "failed" {
-                done.entry((&row["job"], &row["kind"])).or_default().insert(&row["task"]);
+            if row.at("outcome") == "succeeded" || row.at("outcome") == "failed" {
+                done.entry((row.at("job"), row.at("kind"))).or_default().insert(row.at("task"));
             }
         }
-        for job in self.jobs.iter().filter(|job| job["outcome"] == "succeeded") {
+        for job in self.jobs.iter().filter(|job| job.at("outcome") == "succeeded") {
             for (kind, column) in [("map", "maps"), ("reduce", "reduces")] {
-                let tasks = done.get(&(&*job["job"], kind)).map_or(0, BTreeSet::len) as f64;
-                let what = format!("{column} of {}, which succeeded,", job["name"]);
+                let tasks = done.get(&(job.at("job"), kind)).map_or(0, BTreeSet::len) as f64;
+                let what = format!("{column} of {}, which succeeded,", job.at("name"));
                 same(&what, number(job, column), Some(tasks), 0.0)?;
             }
         }
@@ -232,9 +242,9 @@ impl Recount<'_> {
             [("node", "node_local"), ("rack", "rack_local"), ("off-rack", "off_rack")]
         {
             let heard =
-                self.work().filter(|row| row["kind"] == "map" && !row["heard_ms"].is_empty());
+                self.work().filter(|row| row.at("kind") == "map" && !row.at("heard_ms").is_empty());
             let near =
-                heard.filter(|row| row["outcome"] == "succeeded" && row["locality"] == place);
+                heard.filter(|row| row.at("outcome") == "succeeded" && row.at("locality") == place);
             let what = format!("maps with input at the distance {place}");
             same(&what, Some(sum(&self.jobs, column)), Some(near.count() as f64), 0.0)?;
         }
@@ -253,7 +263,7 @@ impl Recount<'_> {
         for job in &self.jobs {
             let parts = ["useful_ms", "wasted_ms", "unfinished_ms"];
             let parts: f64 = parts.iter().filter_map(|part| number(job, part)).sum();
-            let what = format!("the slot time of {}", job["name"]);
+            let what = format!("the slot time of {}", job.at("name"));
             same(&what, number(job, "held_ms"), Some(parts), CUT * 3.0)?;
         }
         let end = self.told("virtual_s").unwrap_or_default() * 1e3;
@@ -273,16 +283,16 @@ impl Recount<'_> {
         for row in &timeline {
             let at = number(row, "time_ms").unwrap_or_default();
             let level = number(row, "slots").unwrap_or_default();
-            let of = levels.entry((&row["job"], &row["kind"])).or_default();
+            let of = levels.entry((row.at("job"), row.at("kind"))).or_default();
             let (since, before) = std::mem::replace(of, (at, level));
             area += (at - since) * before;
         }
         area += levels.values().map(|(since, level)| (end - since) * level).sum::<f64>();
         // The timeline is about the tasks of jobs, removals of their outputs included, but not about
         // setups and cleanups.
-        let is_service = |row: &&CsvRow| row["kind"] == "setup" || row["kind"] == "cleanup";
+        let is_service = |row: &&CsvRow| row.at("kind") == "setup" || row.at("kind") == "cleanup";
         // One that is cut off with its node has its slot for as long as nobody knows.
-        if self.tasks.iter().filter(is_service).any(|row| row["outcome"] != "succeeded") {
+        if self.tasks.iter().filter(is_service).any(|row| row.at("outcome") != "succeeded") {
             return Ok(());
         }
         let service = self.tasks.iter().filter(is_service).map(|row| {
@@ -301,7 +311,7 @@ impl Recount<'_> {
         let sojourns = sojourns(self.jobs.iter());
         let seconds = |millis: Option<f64>| millis.map(|millis| millis / 1e3);
         let took = |row: &CsvRow| Some(number(row, "finish_ms")? - number(row, "start_ms")?);
-        let maps = self.work().filter(|row| row["kind"] == "map");
+        let maps = self.work().filter(|row| row.at("kind") == "map");
         let maps: Vec<f64> = maps.filter_map(took).collect();
         let asked = [
             ("mean(sojourn)", seconds(mean(&sojourns))),
@@ -326,7 +336,7 @@ impl Recount<'_> {
             let Some(took) = number(job, "sojourn_ms") else { continue };
             let parts = ExplainedJob::of(&told, place, &holders).sums;
             let parts: u64 = parts.iter().map(|part| part.ms).sum();
-            let what = format!("the explained time of {}", job["name"]);
+            let what = format!("the explained time of {}", job.at("name"));
             same(&what, Some(parts as f64), Some(took), 0.0)?;
         }
         Ok(())
@@ -339,14 +349,14 @@ impl Recount<'_> {
         let written = scenario["workload"]["jobs"].as_sequence().into_iter().flatten();
         for entry in written {
             let (name, leaders) = (&entry["name"], &entry["after"]);
-            let called = |row: &&CsvRow| name.as_str() == Some(&row["name"]);
+            let called = |row: &&CsvRow| name.as_str() == Some(row.at("name"));
             let Some(job) = self.jobs.iter().find(called) else { continue };
             for leader in leaders.as_sequence().into_iter().flatten() {
-                let called = |row: &&CsvRow| leader.as_str() == Some(&row["name"]);
+                let called = |row: &&CsvRow| leader.as_str() == Some(row.at("name"));
                 let Some(leader) = self.jobs.iter().find(called) else { continue };
                 let ended = number(leader, "finish_ms");
                 if ended.is_none_or(|ended| number(job, "submit_ms") < Some(ended)) {
-                    let [job, leader] = [job, leader].map(|job| &job["name"]);
+                    let [job, leader] = [job, leader].map(|job| job.at("name"));
                     return Err(format!(
                         "{job} arrives before the end of {leader}, which it follows"
                     ));
