@@ -130,6 +130,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
         mumakil_chaos::satellite(),
         mumakil_cited::satellite(),
         mumakil_course::satellite(),
+        mumakil_fleet::satellite(),
         mumakil_live::satellite(),
         mumakil_logs::satellite(),
         mumakil_papers::satellite(),

@@ -38,7 +38,7 @@ pub fn satellite() -> Satellite {
     Satellite {
         commands: vec![
             Command::of("policy score", CommandGroup::BringYourOwn, score),
-            Command::of("policy rank", CommandGroup::BringYourOwn, rank),
+            Command::of("policy rank", CommandGroup::BringYourOwn, rank).does_study(),
         ],
         chapters: vec![Chapter::new("scores", include_str!("scores.md"))],
         suites: SUITES,

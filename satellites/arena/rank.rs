@@ -7,7 +7,7 @@ use super::score::{as_json, now};
 use mumakil_base::shell::quoted;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::policy::contestant::contestants;
-use mumakil_cli::study::{ElsewhereArguments, ElsewhereStudy};
+use mumakil_cli::study::{ElsewhereOptions, ElsewhereStudy};
 use mumakil_cli::table::markdown;
 use mumakil_cli::{Program, terminal};
 use mumakil_study::BroughtFiles;
@@ -21,7 +21,6 @@ use mumakil_study::BroughtFiles;
 Examples:
   mumakil policy rank policies/
   mumakil policy rank policies/ fifo fair hfsp --suite standard
-  mumakil policy rank policies/ --on slurm --wait
 
 Exit codes:
   0  done; policies that are out of the contest are told
@@ -38,7 +37,7 @@ pub(super) struct PolicyRankArguments {
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     #[command(flatten)]
-    on: ElsewhereArguments,
+    elsewhere: ElsewhereOptions,
 }
 
 impl PolicyRankArguments {
@@ -48,7 +47,7 @@ impl PolicyRankArguments {
         let options = &self.options;
         let registry = options::boxing(registry);
         let contest = options.contest(&contestants(&self.policies, &registry)?, &registry)?;
-        if self.on.on.is_some() {
+        if let Some((elsewhere, chosen)) = self.elsewhere.chosen(program) {
             let out = options.out(&contest);
             let work = ElsewhereStudy {
                 study: &contest.study,
@@ -58,15 +57,11 @@ impl PolicyRankArguments {
                 pace: options.pace(&contest),
                 quiet: options.json,
             };
-            let waits = self.on.waits();
-            let done = self.on.clone().run(&work, &registry);
-            match done {
+            match elsewhere.run(chosen, &work, &registry)? {
+                None => return Ok(()),
                 // The runs of a policy may fail: that is told with the ranking.
-                Err(Failure::Run(_)) if waits => {}
-                done => done?,
-            }
-            if !waits {
-                return Ok(());
+                Some(Err(Failure::Run(_))) => {}
+                Some(done) => done?,
             }
         }
         options.run(contest, &registry, true, |done, scored| {

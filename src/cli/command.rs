@@ -3,6 +3,7 @@
 use clap::{ArgMatches, Args, CommandFactory};
 
 use crate::failure::Failure;
+use crate::study::OtherMachines;
 use crate::{Arguments, EXAMPLES, groups, help, trace};
 use mumakil_scenario::{Registry, Starter};
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub struct Program {
     pub suites: Vec<Starter>,
     /// The JSON Schema of suites.
     pub suite_schema: Option<fn(&Registry) -> Value>,
+    /// Other machines on which a study can run.
+    pub elsewhere: Option<&'static dyn OtherMachines>,
 }
 
 /// The additions of a satellite to the program.
@@ -34,6 +37,8 @@ pub struct Satellite {
     pub suites: &'static [Starter],
     /// The JSON Schema of suites.
     pub suite_schema: Option<fn(&Registry) -> Value>,
+    /// Other machines on which a study can run.
+    pub elsewhere: Option<&'static dyn OtherMachines>,
 }
 
 /// A chapter of the guide.
@@ -68,6 +73,8 @@ pub struct Command {
     /// How clap reads its arguments.
     define: fn(clap::Command) -> clap::Command,
     run: Box<RunCommand>,
+    /// Whether it does a study, which other machines may do.
+    is_study: bool,
     /// Arguments that are names, for the completions of a shell.
     pub(crate) names: Vec<(&'static str, ArgumentNames)>,
 }
@@ -93,7 +100,8 @@ impl Command {
         let run = move |matches: &ArgMatches, program: &Program| {
             run(A::from_arg_matches(matches).expect("clap has read them"), program)
         };
-        Self { name, group, define: A::augment_args, run: Box::new(run), names: Vec::new() }
+        let (define, run) = (A::augment_args, Box::new(run));
+        Self { name, group, define, run, is_study: false, names: Vec::new() }
     }
 
     /// Returns its name.
@@ -117,6 +125,11 @@ impl Command {
         self.completed(argument, ArgumentNames::Studies)
     }
 
+    /// Adds the options of other machines that can do its study; it reads them as `ElsewhereOptions`.
+    pub fn does_study(self) -> Self {
+        Self { is_study: true, ..self }
+    }
+
     fn completed(mut self, argument: &'static str, names: ArgumentNames) -> Self {
         self.names.push((argument, names));
         self
@@ -127,27 +140,33 @@ impl Program {
     /// Returns a program with the commands of this crate, and those of satellites.
     pub fn new(registry: Registry, mut chapters: Vec<Chapter>, satellites: Vec<Satellite>) -> Self {
         let (mut commands, mut suites, mut suite_schema) = (crate::commands(), Vec::new(), None);
+        let mut elsewhere = None;
         for satellite in satellites {
             commands.extend(satellite.commands);
             chapters.extend(satellite.chapters);
             suites.extend(satellite.suites);
             suite_schema = suite_schema.or(satellite.suite_schema);
+            elsewhere = elsewhere.or(satellite.elsewhere);
         }
         commands.sort_by_key(|command| command.group);
-        Self { registry, commands, chapters, suites, suite_schema }
+        Self { registry, commands, chapters, suites, suite_schema, elsewhere }
     }
 
     /// Returns the definition of the command line; `trace convert --to` takes the registry's formats.
     pub(crate) fn definition(&self) -> clap::Command {
         let help = format!("{}\n{EXAMPLES}", help::topics(&self.chapters));
         let mut all = Arguments::command().after_long_help(help);
-        for Command { name, define, .. } in &self.commands {
+        for Command { name, define, is_study, .. } in &self.commands {
             let mut words = name.split(' ');
             let (first, second) = (words.next().expect("a name"), words.next());
+            let command = define(clap::Command::new(second.unwrap_or(first)));
+            let command = match self.elsewhere.filter(|_| *is_study) {
+                Some(elsewhere) => elsewhere.options(command),
+                None => command,
+            };
             all = match second {
-                None => all.subcommand(define(clap::Command::new(first))),
-                Some(second) => all
-                    .mut_subcommand(first, |of| of.subcommand(define(clap::Command::new(second)))),
+                None => all.subcommand(command),
+                Some(_) => all.mut_subcommand(first, |of| of.subcommand(command)),
             };
         }
         let all =

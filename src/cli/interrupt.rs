@@ -8,7 +8,7 @@
 //! No destructor runs when a signal ends the process, so the signal thread removes the hidden
 //! files, and ends the programs that are policies.
 //!
-//! Ctrl-C comes from a user, SIGTERM from a program: Slurm sends it before the time limit. The exit
+//! Ctrl-C comes from a user, SIGTERM from a program: a queue sends it before the time limit. The exit
 //! codes are those of shells, 128 plus the number of the signal: 130 and 143.
 
 use std::io;

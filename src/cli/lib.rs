@@ -121,7 +121,9 @@ pub fn commands() -> Vec<Command> {
         Command::of("py", RunAndLook, py::PyArguments::run),
         Command::of("compare", CompareAndStudy, compare::CompareArguments::run),
         Command::of("branch", CompareAndStudy, branch::BranchArguments::run).scenarios("scenario"),
-        Command::of("study", CompareAndStudy, study::StudyArguments::run).studies("study"),
+        Command::of("study", CompareAndStudy, study::StudyArguments::run)
+            .studies("study")
+            .does_study(),
         Command::of("trace", BringYourOwn, trace::TraceArguments::run),
         Command::of("policy", BringYourOwn, policy::PolicyArguments::run),
         Command::of("policy new", BringYourOwn, policy::new::PolicyNewArguments::run),

@@ -3,14 +3,15 @@
 //! folder    STUDY is a file, a name, or the folder of results
 //! Plan      the runs; a StudySession claims the folder and does the missing ones
 //! at_work   signs of life during the work, for `status`
-//! outcome the last lines; merge: parts from several machines; on: tasks for Slurm, Kubernetes
+//! outcome   the last lines; merge: parts from several machines
+//! elsewhere other machines, if a satellite brings them
 //! ```
 
 mod at_work;
 mod cancel;
+mod elsewhere;
 mod folder;
 mod merge;
-mod on;
 mod outcome;
 mod plan;
 pub mod sabotage;
@@ -28,7 +29,9 @@ use rustc_hash::FxHashSet;
 
 pub use self::at_work::AtWork;
 use self::at_work::SignsOfLife;
-pub use self::on::{ElsewhereArguments, ElsewhereStudy};
+pub use self::elsewhere::{ELSEWHERE, ElsewhereOptions, ElsewhereStudy, OtherMachines};
+pub use self::folder::command;
+pub use self::merge::conclude_all;
 use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
@@ -70,7 +73,6 @@ Examples:
   mumakil study results                      go on with the study of this folder
   mumakil study results --join               do some of its runs beside other processes
   mumakil study status results               how far it is, also while others work on it
-  mumakil study mine.yaml --on slurm --tasks 50 --time 2h --wait
 
 Exit codes:
   0  done, and every expectation holds or is a known gap
@@ -106,11 +108,11 @@ pub(super) struct StudyRunArguments {
     pace: PaceOptions,
     /// Work on the study together with other processes in the same folder, here or on other
     /// machines: each takes the next free run, and the last process writes the results
-    #[arg(long, conflicts_with_all = ["shard", "on"])]
+    #[arg(long, conflicts_with = "shard")]
     join: bool,
     /// Do only a part of the runs, in a folder of its own: 1/3 is the first of three; `mumakil study merge`
     /// joins the parts
-    #[arg(long, value_name = "PART", value_parser = shard, conflicts_with = "on")]
+    #[arg(long, value_name = "PART", value_parser = shard)]
     shard: Option<Shard>,
     /// How runs are kept: each in a folder or in a ZIP file [default: folders, and packed for parts and
     /// for studies of more than 1,000 runs]
@@ -123,7 +125,7 @@ pub(super) struct StudyRunArguments {
     #[arg(long)]
     bring_files: bool,
     /// Try the sabotages of the study, too: which of its expectations fail under each
-    #[arg(long, conflicts_with_all = ["shard", "join", "on"])]
+    #[arg(long, conflicts_with_all = ["shard", "join"])]
     sabotage: bool,
     /// Print nothing but errors
     #[arg(long, short)]
@@ -131,7 +133,7 @@ pub(super) struct StudyRunArguments {
     #[command(flatten)]
     open: OpenOption,
     #[command(flatten)]
-    on: on::ElsewhereArguments,
+    elsewhere: ElsewhereOptions,
 }
 
 /// The options for doing runs.
@@ -139,7 +141,7 @@ pub(super) struct StudyRunArguments {
 pub struct PaceOptions {
     /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
-    jobs: Option<NonZero<usize>>,
+    pub jobs: Option<NonZero<usize>>,
     /// The real time that each run may take, such as 10min; a run that takes longer has failed
     #[arg(long, value_name = "TIME")]
     time_limit: Option<SimSpan>,
@@ -199,9 +201,9 @@ impl StudyArguments {
         let registry = &program.registry;
         match self.command {
             Some(StudyCommand::Plan(arguments)) => arguments.run(registry),
-            Some(StudyCommand::Merge(arguments)) => arguments.run(),
-            Some(StudyCommand::Status(arguments)) => arguments.run(),
-            Some(StudyCommand::Cancel(arguments)) => arguments.run(),
+            Some(StudyCommand::Merge(arguments)) => arguments.run(program),
+            Some(StudyCommand::Status(arguments)) => arguments.run(program),
+            Some(StudyCommand::Cancel(arguments)) => arguments.run(program),
             None => self.run.run(program),
         }
     }
@@ -229,17 +231,17 @@ impl StudyRunArguments {
         // with other processes.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
         let out = out.unwrap_or_else(|| format!("out/{}", study.name).into());
-        let bring = match (self.bring_files, &self.on.on) {
+        let elsewhere = self.elsewhere.chosen(program);
+        let bring = match (self.bring_files, elsewhere) {
             (true, _) => BroughtFiles::All,
-            // Tasks run on other machines, which may reach only files on the study's own file
-            // system.
+            // Other machines may reach only files on the study's own file system.
             (false, Some(_)) => BroughtFiles::FromElsewhere,
             (false, None) => BroughtFiles::Links,
         };
-        if self.on.on.is_some() {
+        if let Some((elsewhere, options)) = elsewhere {
             let (form, pace, quiet) = (self.keep, self.pace, self.quiet);
-            let work = on::ElsewhereStudy { study: &study, out: &out, form, bring, pace, quiet };
-            return self.on.run(&work, registry);
+            let work = ElsewhereStudy { study: &study, out: &out, form, bring, pace, quiet };
+            return elsewhere.run(options, &work, registry)?.unwrap_or(Ok(()));
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         // Do this before the first write: from here on, Ctrl-C removes half-written files.
@@ -657,7 +659,7 @@ impl<'r> StudySession<'r> {
         // any `StoreForm` will do.
         match self.store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed) {
             Ok(claim) if missing == 0 && !self.has_results_of(sheet) => {
-                return merge::conclude_all(&claim, quiet);
+                return merge::conclude_all(&claim, None, quiet);
             }
             // Another process is still at work and will be the last, or the results are written
             // already.

@@ -79,6 +79,8 @@ mod workloads;
 mod cited;
 #[path = "../../satellites/course/tests/mod.rs"]
 mod course;
+#[path = "../../satellites/fleet/tests/mod.rs"]
+mod fleet;
 #[path = "../../satellites/live/tests/mod.rs"]
 mod live;
 #[path = "../../satellites/logs/tests/mod.rs"]

@@ -87,32 +87,6 @@ fn a_process_that_joins_waits_for_one_that_is_alone_and_not_the_other_way_round(
     joined.wait().unwrap();
 }
 
-/// The engine is Kubernetes. This `kubectl` does one task of the Job that it gets, and then reports
-/// the Job's end.
-#[cfg(unix)]
-#[test]
-fn runs_that_failed_on_an_engine_are_told_to_the_process_that_waited() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let room = Room::new();
-    room.write("study.yaml", &crate::signs::with_failures());
-    let whole = room.mumakil("study study.yaml --out out").output().unwrap();
-    std::fs::rename(room.path("out"), room.path("whole")).unwrap();
-    std::fs::create_dir(room.path("bin")).unwrap();
-    room.write(
-        "bin/kubectl",
-        "#!/bin/sh\n[ \"$1\" = get ] && echo /Complete && exit\n\
-         bin/mumakil study . --join --jobs 1 > said 2>&1\necho job.batch/a\n",
-    );
-    let everybody = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(room.path("bin/kubectl"), everybody).unwrap();
-    let path = format!("{}:{}", room.path("bin").display(), std::env::var("PATH").unwrap());
-    let words = "study study.yaml --on kubernetes --volume a --image b --wait --quiet --out out";
-    let waited = room.mumakil(words).env("PATH", path).output().unwrap();
-    let said = String::from_utf8(waited.stderr).unwrap();
-    assert_eq!((waited.status.code(), &said), (Some(1), &String::from_utf8(whole.stderr).unwrap()));
-    assert_eq!(status(&room, "out")["failed"], 4);
-}
-
 #[test]
 fn runs_that_failed_are_told_by_the_last_process_and_tried_again_by_one_alone() {
     let room = Room::new();

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::on::SubmittedArray;
 use super::status::is_of_a_study;
+use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::terminal;
@@ -33,18 +33,14 @@ pub(crate) struct StudyCancelArguments {
 }
 
 impl StudyCancelArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
         let mut lines = TerminalLines::default();
-        let mut is_queued = false;
-        if let Some(submitted) = SubmittedArray::read(&self.folder)?
-            && submitted.state().is_some()
-        {
-            submitted.cancel()?;
-            is_queued = true;
-            lines.line(format!("cancelled {}", submitted.told()));
-        }
         // Cancel the job in the queue first: otherwise the queue would restart a task that we end.
+        let queued = program.elsewhere.map_or(Ok(None), |it| it.cancel(&self.folder))?;
+        if let Some(job) = &queued {
+            lines.line(format!("cancelled {job}"));
+        }
         let status = Status::read(&self.folder, WallInstant::now())?;
         let (own, mut ended, mut elsewhere) = (machine(), 0, Vec::new());
         for life in status
@@ -55,7 +51,7 @@ impl StudyCancelArguments {
         {
             if life.machine == own && end(life.pid) {
                 ended += 1;
-            } else if !is_queued {
+            } else if queued.is_none() {
                 // Only a queue could end the processes on other machines. Without one, list them
                 // for the user.
                 let machine = life.machine.as_deref().unwrap_or("an unknown machine");

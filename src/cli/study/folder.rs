@@ -51,7 +51,7 @@ pub(super) fn registry(study: &Path, registry: &Registry) -> Registry {
 }
 
 /// Returns the command line of this process, in a form that can be typed again.
-pub(crate) fn command() -> String {
+pub fn command() -> String {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();
     let program = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use super::on::SubmittedArray;
-use super::{AtWork, outcome};
+use super::{AtWork, OtherMachines, outcome};
+use crate::Program;
 use crate::failure::Failure;
 use crate::progress::RunBar;
 use crate::{terminal, verdicts};
@@ -38,7 +38,7 @@ pub(crate) struct StudyMergeArguments {
 }
 
 impl StudyMergeArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let sheet = manifest_of(&self.parts[0])?;
         for part in &self.parts[1..] {
             // Compare whole manifests: parts planned by another version, or with other files, have
@@ -56,11 +56,16 @@ impl StudyMergeArguments {
             .keep
             .unwrap_or_else(|| StoreForm::usual(FolderAccess::Alone, sheet.runs().count()));
         let claim = store.claim(&sheet.study, FolderAccess::Alone, form)?;
-        self.run_in(&sheet, &claim)
+        self.run_in(&sheet, &claim, program.elsewhere)
     }
 
-    /// Puts the parts together in a claimed folder.
-    fn run_in(&self, sheet: &StudyManifest, claim: &FolderClaim) -> Result<(), Failure> {
+    /// Puts the parts together in a claimed folder. Other machines may have the missing runs.
+    fn run_in(
+        &self,
+        sheet: &StudyManifest,
+        claim: &FolderClaim,
+        elsewhere: Option<&dyn OtherMachines>,
+    ) -> Result<(), Failure> {
         let at_work = AtWork::default();
         at_work.guard(&RunBar::default());
         // Write the manifest first: after an interrupted merge it tells which study the folder's
@@ -71,7 +76,7 @@ impl StudyMergeArguments {
             keep_as(part, &self.out)?;
             at_work.knows_slow(signs(part, WallInstant::now())?);
         }
-        let merged = self.merge(sheet, claim, &at_work);
+        let merged = self.merge(sheet, claim, &at_work, elsewhere);
         if let Err(failure) = &merged {
             // The caller reports the failure; an error in writing the sign does not matter beside
             // it.
@@ -86,6 +91,7 @@ impl StudyMergeArguments {
         sheet: &StudyManifest,
         claim: &FolderClaim,
         at_work: &AtWork,
+        elsewhere: Option<&dyn OtherMachines>,
     ) -> Result<(), Failure> {
         let store = claim.store();
         let parts = self.parts.iter().map(|part| Store::of(part));
@@ -120,10 +126,10 @@ impl StudyMergeArguments {
         let runs = sheet.runs().count();
         at_work.has(runs, runs - missing as usize - failed.len())?;
         if 0 < missing {
-            let next = match SubmittedArray::read(&self.out)? {
-                Some(submitted) => submitted.again(),
-                None => "do the other parts, or all of it with `mumakil study`".to_owned(),
-            };
+            let again = elsewhere.map_or(Ok(None), |it| it.again(&self.out))?;
+            let next = again.unwrap_or_else(|| {
+                "do the other parts, or all of it with `mumakil study`".to_owned()
+            });
             let (missing, all) = (counted(missing, "run"), sheet.runs().count());
             let mut words = format!("{missing} of {all} missing; {next}");
             if !failed.is_empty() {
@@ -150,11 +156,17 @@ impl StudyMergeArguments {
     }
 }
 
-/// Writes the results of a study in a claimed folder, whose runs are all done or failed.
-pub(super) fn conclude_all(claim: &FolderClaim, quiet: bool) -> Result<(), Failure> {
+/// Writes the results of a study in a claimed folder, whose runs are all done or failed, unless other
+/// machines still miss some.
+pub fn conclude_all(
+    claim: &FolderClaim,
+    elsewhere: Option<&dyn OtherMachines>,
+    quiet: bool,
+) -> Result<(), Failure> {
     let out = claim.store().folder().to_owned();
     let sheet = manifest_of(&out)?;
-    StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }.run_in(&sheet, claim)
+    StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }
+        .run_in(&sheet, claim, elsewhere)
 }
 
 /// Reads the manifest of a part; an unreadable one is invalid input, since the user has named the

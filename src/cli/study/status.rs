@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::on::SubmittedArray;
+use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::table::{Align, table};
@@ -42,10 +42,11 @@ pub(crate) struct StudyStatusArguments {
 }
 
 impl StudyStatusArguments {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         is_of_a_study(&self.folder)?;
         let status = Status::read(&self.folder, WallInstant::now())?;
-        let all = FullStatus { status, engines: engines(&self.folder)? };
+        let engine = program.elsewhere.map_or(Ok(None), |it| it.status(&self.folder))?;
+        let all = FullStatus { status, engines: engine.into_iter().collect() };
         if self.json {
             let json = serde_json::to_string_pretty(&all).expect("texts are JSON") + "\n";
             return Ok(terminal::print_file(&json)?);
@@ -54,12 +55,12 @@ impl StudyStatusArguments {
     }
 }
 
-/// The state of the folder, and of the engines to which the study was submitted.
+/// The state of the folder, and of the other machines that have the study.
 #[derive(serde::Serialize)]
 struct FullStatus {
     #[serde(flatten)]
     status: Status,
-    /// A line for each engine.
+    /// A line about the other machines.
     engines: Vec<String>,
 }
 
@@ -83,15 +84,6 @@ pub(super) fn is_of_a_study(folder: &Path) -> Result<(), Failure> {
         "has no study.json, so it is not the folder of a study, or the study is not planned yet"
     };
     Err(Failure::input(format!("{} {why}", folder.display())))
-}
-
-/// Returns a line for each engine to which the study was submitted.
-fn engines(folder: &Path) -> Result<Vec<String>, Failure> {
-    let told = |submitted: SubmittedArray| match submitted.state() {
-        Some(state) => state,
-        None => format!("{}: nothing is in the queue any more", submitted.told()),
-    };
-    Ok(SubmittedArray::read(folder)?.map(told).into_iter().collect())
 }
 
 /// Returns the whole report in lines.

@@ -6,12 +6,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, LOGS, ask_engine};
-use crate::failure::Failure;
+use crate::engine::{Engine, EngineOrder, EngineTasks, LOGS, ask};
+use crate::submit::FleetOptions;
 use mumakil_base::units::SimSpan;
+use mumakil_cli::failure::Failure;
 
 /// The Slurm cluster of `sbatch`.
-pub(super) struct Slurm;
+pub(crate) struct Slurm;
 
 /// The seconds from the signal by which Slurm warns a task to the task's time limit.
 // Chosen: a task only drops its run and writes its last sign; Slurm may warn up to 60 s earlier.
@@ -39,17 +40,19 @@ impl Engine for Slurm {
     fn most_tasks(&self) -> usize {
         // Slurm's default of `MaxArraySize`.
         const USUAL: usize = 1_001;
-        let size = ask_engine(&["scontrol", "show", "config"]).ok().and_then(|told| {
-            let line = told.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
-            line.split('=').nth(1)?.trim().parse::<usize>().ok()
-        });
+        let size =
+            ask(&["scontrol", "show", "config"].map(str::to_owned), ".").ok().and_then(|told| {
+                let line =
+                    told.lines().find(|line| line.trim_start().starts_with("MaxArraySize"))?;
+                line.split('=').nth(1)?.trim().parse::<usize>().ok()
+            });
         size.unwrap_or(USUAL).saturating_sub(1).max(1)
     }
 
     fn order(
         &self,
         tasks: &EngineTasks<'_>,
-        options: &ElsewhereArguments,
+        options: &FleetOptions,
     ) -> Result<EngineOrder, Failure> {
         check_folder(tasks.folder)?;
         let mut command = vec!["sbatch".to_owned(), "--parsable".to_owned()];
@@ -72,7 +75,7 @@ impl Engine for Slurm {
     fn state(&self, job: &str, place: &[String]) -> Result<Option<[u64; 2]>, String> {
         // `-r` prints a line for each task of the array.
         let words = ["squeue", "-h", "-r", "-j", job, "-o", "%T"].map(str::to_owned);
-        let told = match ask_engine(&[&words[..], place].concat()) {
+        let told = match ask(&[&words[..], place].concat(), ".") {
             Ok(told) => told,
             // Slurm forgets a job a few minutes after its end (`MinJobAge`).
             Err(why) if why.contains("Invalid job id") => return Ok(None),
@@ -94,7 +97,7 @@ impl Engine for Slurm {
 }
 
 /// Returns the script of the array job.
-fn script(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
+fn script(tasks: &EngineTasks<'_>, options: &FleetOptions) -> Result<String, Failure> {
     let EngineTasks { study, count, words, .. } = tasks;
     let mut wishes = String::new();
     for (option, value) in [

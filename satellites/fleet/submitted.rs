@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ENGINES, Engine, EngineTasks, ask_engine, engine, folder};
-use crate::failure::Failure;
+use crate::engine::{ENGINES, Engine, EngineTasks, ask, engine};
 use mumakil_base::units::tell::count;
+use mumakil_cli::failure::Failure;
+use mumakil_cli::study::command;
 use mumakil_run::output::{OutputError, read_json_if_there, write_json};
 use mumakil_study::WallInstant;
 
@@ -17,7 +18,7 @@ const FILE: &str = "submitted.json";
 /// The note about a submitted job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::study) struct SubmittedArray {
+pub(crate) struct SubmittedArray {
     /// The engine's word on the command line.
     engine: String,
     /// The name of the job.
@@ -25,36 +26,30 @@ pub(in crate::study) struct SubmittedArray {
     /// The number of tasks.
     tasks: usize,
     /// The number of this submission, from 1.
-    number: usize,
+    pub(crate) number: usize,
     /// The options that say on which cluster the job is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     place: Vec<String>,
     /// The time of the submission.
     at: WallInstant,
     /// The command of Mumakil that submitted the job.
-    command: String,
+    pub(crate) command: String,
 }
 
 impl SubmittedArray {
-    pub(super) fn new(
-        engine: &str,
+    pub(crate) fn new(
+        engine: &dyn Engine,
         job: String,
         tasks: &EngineTasks<'_>,
         place: Vec<String>,
     ) -> Self {
         let EngineTasks { count: tasks, number, .. } = *tasks;
-        let engine = engine.to_owned();
-        let command = folder::command();
-        Self { engine, job, tasks, number, place, at: WallInstant::now(), command }
-    }
-
-    /// Returns the number of this submission, from 1.
-    pub(super) const fn number(&self) -> usize {
-        self.number
+        let (engine, at, command) = (engine.word().to_owned(), WallInstant::now(), command());
+        Self { engine, job, tasks, number, place, at, command }
     }
 
     /// Reads the note of the last submission; `None` if there was none.
-    pub(in crate::study) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
+    pub(crate) fn read(study: &Path) -> Result<Option<Self>, OutputError> {
         let mut last: Option<Self> = None;
         for engine in ENGINES {
             let found: Option<Self> = read_json_if_there(&study.join(engine.word()).join(FILE))?;
@@ -68,7 +63,7 @@ impl SubmittedArray {
         Ok(last)
     }
 
-    pub(super) fn write(&self, study: &Path) -> Result<(), OutputError> {
+    pub(crate) fn write(&self, study: &Path) -> Result<(), OutputError> {
         write_json(&study.join(&self.engine), FILE, self)
     }
 
@@ -77,18 +72,13 @@ impl SubmittedArray {
     }
 
     /// Returns the job in words.
-    pub(in crate::study) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         format!("{} job {}", self.engine().name(), self.job)
-    }
-
-    /// Returns a hint with the command that submits the unfinished runs again.
-    pub(in crate::study) fn again(&self) -> String {
-        format!("`{}` submits them again", self.command)
     }
 
     /// Returns the state of the job in the queue, in words; `None` if the queue has none of its
     /// tasks.
-    pub(in crate::study) fn state(&self) -> Option<String> {
+    pub(crate) fn state(&self) -> Option<String> {
         let told = self.told();
         match self.engine().state(&self.job, &self.place) {
             Ok(tasks) => tasks.map(|tasks| {
@@ -101,8 +91,8 @@ impl SubmittedArray {
     }
 
     /// Cancels the job in the queue.
-    pub(in crate::study) fn cancel(&self) -> Result<(), Failure> {
-        let ended = ask_engine(&self.engine().cancel(&self.job, &self.place));
+    pub(crate) fn cancel(&self) -> Result<(), Failure> {
+        let ended = ask(&self.engine().cancel(&self.job, &self.place), ".");
         let failed = |why| Failure::run(format!("{} is not cancelled: {why}", self.told()));
         ended.map(drop).map_err(failed)
     }

@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use super::{ElsewhereArguments, Engine, EngineOrder, EngineTasks, ask_engine};
-use crate::failure::Failure;
+use crate::engine::{Engine, EngineOrder, EngineTasks, ask};
+use crate::submit::FleetOptions;
 use mumakil_base::units::SimSpan;
+use mumakil_cli::failure::Failure;
 use mumakil_core::trace::hex;
 
 /// The Kubernetes cluster of `kubectl`.
-pub(super) struct Kubernetes;
+pub(crate) struct Kubernetes;
 
 /// The path of the study's folder in pods.
 const MOUNT: &str = "/study";
@@ -42,7 +43,7 @@ impl Engine for Kubernetes {
     fn order(
         &self,
         tasks: &EngineTasks<'_>,
-        options: &ElsewhereArguments,
+        options: &FleetOptions,
     ) -> Result<EngineOrder, Failure> {
         let file = format!("{}/job.yaml", self.word());
         let mut command: Vec<String> =
@@ -63,7 +64,7 @@ impl Engine for Kubernetes {
         // A new Job has no active pods yet: only its conditions show that it is over.
         const ASKED: &str = "jsonpath={.status.active}/{.status.conditions[*].type}";
         let words = ["kubectl", "get", "job", job, "-o", ASKED].map(str::to_owned);
-        let told = match ask_engine(&[&words[..], place].concat()) {
+        let told = match ask(&[&words[..], place].concat(), ".") {
             Ok(told) => told,
             Err(why) if why.contains("NotFound") => return Ok(None),
             Err(why) => return Err(why),
@@ -157,7 +158,7 @@ fn check_image(image: &str) -> Result<(), Failure> {
 }
 
 /// Returns the manifest of the Job.
-fn manifest(tasks: &EngineTasks<'_>, options: &ElsewhereArguments) -> Result<String, Failure> {
+fn manifest(tasks: &EngineTasks<'_>, options: &FleetOptions) -> Result<String, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(
             "--on kubernetes needs --volume CLAIM[:PATH], the claim of the volume with the study's folder, \
