@@ -28,7 +28,7 @@ use mumakil_core::mapred::{
     PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
-use mumakil_policies::scheduler::shared::places::move_entry;
+use mumakil_policies::scheduler::shared::line::move_entry;
 
 /// The options of `aria`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -29,8 +29,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
-use mumakil_policies::scheduler::shared::measure::Measure;
-use mumakil_policies::scheduler::shared::places::move_entry;
+use mumakil_policies::scheduler::shared::line::{Measure, move_entry};
 use mumakil_policies::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use mumakil_policies::scheduler::shared::pools::{Pool, Pools};
 use mumakil_policies::scheduler::shared::reduces::{Reduces, WithReduces};

@@ -25,8 +25,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
-use mumakil_policies::scheduler::shared::measure::Measure;
-use mumakil_policies::scheduler::shared::places::move_entry;
+use mumakil_policies::scheduler::shared::line::{Measure, move_entry};
 
 /// The options of `dynamic-priority`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -30,16 +30,14 @@ pub use fair::{Fair, FairOptions, FairVariant, LaunchCap};
 pub use fair_deficit::{FairDeficit, FairDeficitOptions};
 pub use fifo::{Fifo, FifoOptions};
 pub use hfsp::{
-    Confidence, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, SampledTasks, SparedAttempts,
-    Victims, Weights,
+    Confidence, Hfsp, HfspOptions, HfspOrder, HfspVariant, LateOrder, SparedAttempts, Victims,
+    Weights,
 };
 pub use modified_fair::{Maximum, ModifiedFair, ModifiedFairOptions, PriorityAdjustment};
 pub use naive::{FairSkip, FairSkipOptions, FewestFirst, NaiveFair, NaiveFairOptions};
 pub use rank::{ByRank, RankFormula, RankOptions, VictimChoice};
 pub use shared::suspensions::{KillOrWait, SlotTaking, SuspendedSpec};
-pub use yardsticks::{
-    BySize, Discipline, FairSojourn, Fsp, Ps, ShortestRemaining, Srpt, YardstickOptions,
-};
+pub use yardsticks::{BySize, Fsp, Ps, Srpt, YardstickOptions};
 
 use std::sync::LazyLock;
 

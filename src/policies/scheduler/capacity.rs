@@ -57,12 +57,10 @@ pub struct Capacity {
     maps_per_heartbeat: u32,
     tree: QueueTree,
     admission: Admission,
-    /// The threads that initialise admitted jobs.
     readers: Readers,
     reserved: Reserved,
     /// Makes jobs wait for trackers near their input, if the options say so.
     delay: Option<Delay>,
-    /// Reclaims lent slots; `None` if no queue has a time limit for reclaiming.
     reclaim: Option<Reclaim>,
     /// Working space: the queues to serve, kept so that offers need not allocate memory.
     leaves: Vec<QueueId>,
@@ -79,8 +77,7 @@ impl Policy for Capacity {
 
     fn promised(options: &Self::Options, slots: PerSlot<u64>) -> PromisedSlots {
         let CapacityOptions { rules, queue_by, allocations, .. } = &options.own;
-        // With a queue for each user, jobs name no queue. If no queues are declared, there is a
-        // single queue, which shares with no other queue.
+        // Jobs name no queue, or there is a single one, which shares with no other.
         if *queue_by == QueueBy::User || allocations.queues.is_empty() {
             return PromisedSlots::new();
         }
@@ -100,8 +97,7 @@ impl Policy for Capacity {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        // `settle` replaces `auto` by the rules of a version. Without `settle`, as in tests, use
-        // 0.21.
+        // `settle` replaces `auto`; tests do without it.
         let rules = if options.rules == Rules::Auto { Rules::V21 } else { options.rules };
         let queues = &options.allocations;
         let tree = QueueTree::new(queues, rules, options.hash_maps, Reduces::new(&reduces));
@@ -157,12 +153,11 @@ impl Scheduler for Capacity {
             delay.job_changed(view, event);
         }
         if let Some(reclaim) = &mut self.reclaim {
-            reclaim.job_changed(event);
+            reclaim.launches.job_changed(event);
         }
         let Some(job) = view.job(event.job) else { return };
         match event.change {
-            // A job counts from its arrival, since up to 0.21 the queue is divided among all users
-            // that have a job in it.
+            // Up to 0.21 a queue is divided among all users that have a job in it.
             JobChange::Submitted => {
                 let queue = self.tree.leaf(self.options.queue_by.of(job.spec()));
                 self.tree.enter(job, queue, self.options.width(job.spec().memory));
@@ -171,8 +166,7 @@ impl Scheduler for Capacity {
                 }
             }
             JobChange::Ended(_) => {
-                // Remove the job from admission before the tree forgets it, since admission needs
-                // its queue and user.
+                // Admission needs the queue and the user, which the tree is about to forget.
                 if let Some(member) = self.tree.member(event.job) {
                     self.admission.leave(member);
                 }
@@ -191,7 +185,7 @@ impl Scheduler for Capacity {
         self.options.allocations = options.own.allocations.clone();
         let queues = &self.options.allocations;
         let changed = self.tree.reload(queues, Reduces::new(&options.reduces));
-        self.admission.reload(queues.max_system_jobs.get());
+        self.admission.max_system_jobs = queues.max_system_jobs.get();
         self.maps_per_heartbeat = queues.maps_per_heartbeat.get();
         for job in changed.into_iter().filter_map(|job| view.job(job)) {
             if let Some(queue) = self.tree.member(job.id()).map(|member| member.queue) {
@@ -212,7 +206,7 @@ impl Scheduler for Capacity {
     }
 
     fn needs(&self) -> PolicyNeeds {
-        let needs = self.tree.reduces().needs();
+        let needs = self.tree.reduces.needs();
         let progress = self.reclaim.is_some() || needs.progress;
         PolicyNeeds { progress, reading: true, tick_every: Some(self.init_poll), ..needs }
     }
@@ -229,11 +223,11 @@ impl Scheduler for Capacity {
             }
             for kind in SlotKind::BOTH {
                 let ready = members(self.tree.node(leaf).ready[kind].in_order());
-                // Up to 0.21, limits of users apply only while some user in the queue is below its
-                // limit.
-                let is_below =
-                    |(_, member): &(_, &QueueMember)| self.limit(member, kind, true).is_none();
-                let limits_users = self.rules == Rules::V1 || ready.iter().any(is_below);
+                // Up to 0.21, limits of users apply only while some user is below its own.
+                let limits_users = self.rules == Rules::V1
+                    || ready.iter().any(|(_, member): &(_, &QueueMember)| {
+                        self.limit(member, kind, true).is_none()
+                    });
                 for (job, member) in ready {
                     self.limit(member, kind, limits_users).inspect(|why| say(job, kind, *why));
                 }
@@ -264,8 +258,7 @@ impl Scheduler for Capacity {
         for job in admitted {
             self.tree.admit(&orders.view(), job);
         }
-        // End outdated reservations before the claims are updated, so that they do not affect the
-        // claims.
+        // Outdated reservations must not affect the claims, so they end first.
         self.reserved.prune(&orders.view(), &mut self.tree);
         if let Some(reclaim) = &mut self.reclaim {
             reclaim.look(orders, &mut self.tree, self.init_poll);
@@ -280,28 +273,23 @@ impl Scheduler for Capacity {
         let [map, reduce] = [SlotKind::Map, SlotKind::Reduce];
         match self.rules {
             Rules::V20 => {
-                // 0.20: one task for each heartbeat. A reduce goes first only if more reduce slots
-                // than map slots are free.
+                // 0.20: one task; a reduce goes first if more reduce slots than map slots are free.
                 let maps_first = offer.free(reduce) <= offer.free(map);
                 let kinds = if maps_first { [map, reduce] } else { [reduce, map] };
                 kinds.into_iter().find_map(|kind| self.serve(offer, kind));
             }
             Rules::V21 | Rules::Auto => {
-                // 0.21: one reduce, then one map, each if it has a free slot.
                 self.serve(offer, reduce);
                 self.serve(offer, map);
             }
             Rules::V1 => {
                 for _ in 0..self.maps_per_heartbeat {
                     let launched = self.serve(offer, map);
-                    // After a map without input near the tracker, this heartbeat launches no more
-                    // maps.
+                    // A map without input near the tracker is the last one of its heartbeat.
                     if !launched.is_some_and(|launched| launched.is_near()) {
                         break;
                     }
                 }
-                // As in Hadoop, launch a reduce even after the largest number of maps has been
-                // launched.
                 self.serve(offer, reduce);
             }
         }
@@ -310,7 +298,6 @@ impl Scheduler for Capacity {
 
 /// The answer of a job that was asked for a task.
 enum JobAnswer {
-    /// The job has launched a task.
     Launched(Launched),
     /// The job has no task for this tracker, or may not launch more.
     No,
@@ -326,23 +313,15 @@ struct QueuePass<'j> {
     sorted: Option<std::slice::Iter<'j, JobId>>,
 }
 
-impl<'j> QueuePass<'j> {
-    fn new(sorted: Option<&'j [JobId]>, limits_users: bool) -> Self {
-        Self { limits_users, walk: QueueWalk::default(), sorted: sorted.map(<[JobId]>::iter) }
-    }
-}
-
 impl Capacity {
-    /// Moves a job whose priority or queue has changed to its new place.
     fn alter(&mut self, view: &View<'_>, job: &Job, queue: QueueId) {
         if let Some(was) = self.tree.alter(view, job, queue)
             && let Some(member) = self.tree.member(job.id())
         {
-            self.admission.alter(&was, member);
+            self.admission.alter(was, member);
         }
     }
 
-    /// Launches one task of a kind, if any job may launch one on this tracker.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         if offer.free(kind) == 0 {
             return None;
@@ -352,8 +331,7 @@ impl Capacity {
             JobAnswer::Keep => return None,
             JobAnswer::No => {}
         }
-        // As in 1.x, sort the queues for each task, since a launch may change which queue uses the
-        // smallest part.
+        // As in 1.x: a launch may change which queue uses the smallest part.
         let mut leaves = std::mem::take(&mut self.leaves);
         self.tree.sort(kind, &mut leaves);
         let answers = leaves.iter().map(|leaf| self.serve_queue(offer, *leaf, kind));
@@ -365,51 +343,48 @@ impl Capacity {
         }
     }
 
-    /// Serves the job for which a tracker is reserved.
     fn serve_reserved(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> JobAnswer {
         let Some(job) = self.reserved.by(offer.tracker(), kind) else { return JobAnswer::No };
         // Until enough slots are free for this job, no other job may take any of them.
-        if self.lacks_slots(offer, job, kind) {
+        let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
+        if member.is_some_and(|member| offer.free(kind) < member.width[kind]) {
             self.refuse_others(offer, job, kind);
             return JobAnswer::Keep;
         }
-        // End the reservation before the launch; otherwise both the task and the reserved tracker
-        // would count as used by the job.
-        self.reserved.free(&offer.view(), &mut self.tree, offer.tracker(), kind);
+        // Otherwise both the task and the reserved tracker would count as used.
+        self.reserved.free(&offer.view(), &mut self.tree, (offer.tracker(), kind));
         let why = Reason::Reserved;
         self.launch(offer, job, kind, true, why).map_or(JobAnswer::No, JobAnswer::Launched)
     }
 
-    /// Refuses the first job of each queue, since the tracker's slots stay reserved for the job
-    /// `kept`.
+    /// Refuses the first job of each queue, since slots stay reserved for the job `kept`.
     fn refuse_others(&self, offer: &mut Offer<'_>, kept: JobId, kind: SlotKind) {
         if !offer.keeps_refusals() {
             return;
         }
         for leaf in self.tree.ids().filter(|id| self.tree.is_leaf(*id)) {
-            let is_other = |job: &JobId| *job != kept;
-            if let Some(first) =
-                self.tree.node(leaf).ready[kind].in_order().into_iter().find(is_other)
+            if let Some(first) = self.tree.node(leaf).ready[kind]
+                .in_order()
+                .into_iter()
+                .find(|job: &JobId| *job != kept)
             {
                 offer.refuse(first, kind, Reason::KeptFor(kept));
             }
         }
     }
 
-    /// Returns whether a job with a reserved tracker needs more slots than are free on the tracker.
-    fn lacks_slots(&self, offer: &Offer<'_>, job: JobId, kind: SlotKind) -> bool {
-        let member = self.tree.member(job).filter(|member| 0 < member.pending[kind]);
-        member.is_some_and(|member| offer.free(kind) < member.width[kind])
-    }
-
     /// Serves a queue: first the users below their limits, then, up to 0.21, all users. Takes one
     /// step for each user and for each job that is asked; with `srt`, one step for each job.
     fn serve_queue(&mut self, offer: &mut Offer<'_>, leaf: QueueId, kind: SlotKind) -> JobAnswer {
         let by_srt = self.by_srt(&offer.view(), leaf, kind);
-        for limits_users in self.passes() {
-            let mut turns = QueuePass::new(by_srt.as_deref(), *limits_users);
+        // 1.x has no second pass, so slots stay idle if all users are at their limits.
+        let passes: &[bool] = if self.rules == Rules::V1 { &[true] } else { &[true, false] };
+        for limits_users in passes {
+            let sorted = by_srt.as_deref().map(<[JobId]>::iter);
+            let (limits_users, walk) = (*limits_users, QueueWalk::default());
+            let mut turns = QueuePass { limits_users, walk, sorted };
             while let Some(job) = self.next(&mut turns, leaf, kind) {
-                match self.ask(offer, job, kind, *limits_users) {
+                match self.ask(offer, job, kind, limits_users) {
                     JobAnswer::No => {}
                     answer => return answer,
                 }
@@ -418,13 +393,6 @@ impl Capacity {
         JobAnswer::No
     }
 
-    /// Returns one entry for each pass over a queue: whether the limits of users apply in it.
-    fn passes(&self) -> &'static [bool] {
-        // 1.x has no second pass, so slots stay idle if all users are at their limits.
-        if self.rules == Rules::V1 { &[true] } else { &[true, false] }
-    }
-
-    /// Returns the next job of a pass that may be asked; `None` at its end.
     fn next(&self, turns: &mut QueuePass<'_>, leaf: QueueId, kind: SlotKind) -> Option<JobId> {
         let (tree, node) = (&self.tree, self.tree.node(leaf));
         let limits_users = turns.limits_users;
@@ -440,12 +408,11 @@ impl Capacity {
 
     /// Returns the jobs of a queue in the order for reduces; `None` if it is the same as for maps.
     fn by_srt(&self, view: &View<'_>, leaf: QueueId, kind: SlotKind) -> Option<Vec<JobId>> {
-        let reduces = self.tree.reduces();
+        let reduces = &self.tree.reduces;
         let has_order = kind == SlotKind::Reduce && reduces.have_an_order();
         has_order.then(|| {
             let jobs = self.tree.node(leaf).ready[kind].in_order().into_iter();
-            let since = |job| self.tree.member(job)?.admitted_at;
-            reduces.in_order(kind, view, jobs, since).collect()
+            reduces.in_order(kind, view, jobs, |job| self.tree.member(job)?.admitted_at).collect()
         })
     }
 
@@ -478,17 +445,15 @@ impl Capacity {
                 true => Reason::Share(standing),
                 false => Reason::Lent(standing),
             };
-            // With the rules of 1.x, a task of several slots does not wait for a node near its
-            // input.
+            // In 1.x a task of several slots does not wait for a node near its input.
             let anywhere = self.options.delay.is_none() && 1 < width;
             let launched = self.launch(offer, job, kind, anywhere, why);
             return launched.map_or(JobAnswer::No, JobAnswer::Launched);
         }
-        // The job does not fit yet, so keep the free slots for it. With 0.20, and in a second pass,
-        // they are kept only in this heartbeat.
+        // It does not fit yet. With 0.20, and in a second pass, only this heartbeat keeps slots.
         self.refuse_others(offer, job, kind);
         if reserves {
-            self.reserved.keep(&offer.view(), &mut self.tree, offer.tracker(), kind, job);
+            self.reserved.keep(&offer.view(), &mut self.tree, (offer.tracker(), kind), job);
         }
         JobAnswer::Keep
     }
@@ -502,7 +467,6 @@ impl Capacity {
         of_queue.or_else(|| (limits_users && !may_have()).then_some(Reason::UserLimit))
     }
 
-    /// Launches a task of a job. A map must be as near to its input as the delay demands.
     fn launch(
         &mut self,
         offer: &mut Offer<'_>,
@@ -517,10 +481,10 @@ impl Capacity {
             (SlotKind::Reduce, Some(delay)) => delay.launch_reduce(offer, job, slots, why),
             // 0.20 and 0.21 launch any map of the job, the nearest first.
             (SlotKind::Map, None) => offer.launch_wide_map(job, slots, MapReach::Any, why),
-            (SlotKind::Map, Some(delay)) => delay.launch_wide_map(offer, job, slots, anywhere, why),
+            (SlotKind::Map, Some(delay)) => delay.launch_map(offer, job, slots, anywhere, why),
         }?;
         if let Some(reclaim) = &mut self.reclaim {
-            reclaim.launched(offer.view().now(), offer.tracker(), launched);
+            reclaim.launches.note(offer.view().now(), offer.tracker(), launched);
         }
         self.tree.refresh(&offer.view(), job);
         Some(launched)

@@ -8,21 +8,20 @@
 //! estimator: {named: history}                   an estimator in Rust
 //! ```
 
-mod error;
 mod fit;
 mod formula;
 
 use std::fmt;
 
+use rand_distr::{Distribution, LogNormal, Uniform};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::error::SizeError;
 pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
-use mumakil_base::random::{Purpose, stream};
-use mumakil_base::units::SimSpan;
+use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
+use mumakil_base::units::{Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations};
 
 /// How the sizes of jobs are estimated.
@@ -49,15 +48,13 @@ impl Estimator {
         !matches!(self, Self::Oracle | Self::Formula(_) | Self::Named(_))
     }
 
-    /// Returns the name of an estimator that a user's own build of Mumakil brings.
     pub(super) fn named(&self) -> Option<&str> {
         if let Self::Named(name) = self { Some(name) } else { None }
     }
 }
 
-/// The sizes of jobs as one policy knows them.
 pub(super) struct Estimates {
-    estimator: Estimator,
+    pub(super) estimator: Estimator,
     error: Option<SizeError>,
     /// The estimator of the user's, if there is one; a named one from the beginning of the run.
     own: Option<Box<dyn SizeEstimator>>,
@@ -75,10 +72,6 @@ impl Estimates {
         Self { estimator, error, own, seed: 0, truth: None }
     }
 
-    /// Gets ready for a run.
-    ///
-    /// # Errors
-    /// If the run has no estimator of the name.
     pub(super) fn begin(&mut self, setting: &Setting<'_>) -> Result<(), String> {
         self.seed = setting.seed;
         if let Estimator::Named(name) = &self.estimator {
@@ -92,13 +85,11 @@ impl Estimates {
         self.truth = Some(truth.clone());
     }
 
-    /// Returns the true work of all tasks of a kind, in seconds; `None` unless the estimator is the
-    /// oracle.
+    /// Returns the true work of all tasks in seconds, if the estimator is the oracle.
     pub(super) fn true_work(&self, job: &Job, kind: SlotKind) -> Option<f64> {
         Some(self.truth.as_ref()?.work(job, kind).as_secs_f64())
     }
 
-    /// Returns the true work of one task, in seconds; `None` unless the estimator is the oracle.
     pub(super) fn true_task(&self, job: &Job, kind: SlotKind, index: u32) -> Option<f64> {
         Some(self.truth.as_ref()?.task(job, kind, index).as_secs_f64())
     }
@@ -115,13 +106,7 @@ impl Estimates {
         Some(self.with_error(known.job, known.kind, work))
     }
 
-    /// Returns the time of a task with the mean input, in seconds, from a sample of at least one.
-    pub(super) fn task_time(&self, sample: &[MeasuredTask]) -> f64 {
-        self.estimator.task_time(sample)
-    }
-
-    /// Returns an estimate of a job's work with the error that it has on purpose; infinite if the
-    /// size is unknown.
+    /// Returns an estimate with its deliberate error; infinite if the size is unknown.
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
         let factor = self.error.as_ref().map_or(1.0, |error| {
             // Each job and kind has its own random stream, so a later draw gives the same error.
@@ -134,13 +119,11 @@ impl Estimates {
         if wrong <= SimSpan::LONGEST.as_secs_f64() { wrong } else { f64::INFINITY }
     }
 
-    /// Learns that a task of a job has succeeded, and how long it worked, in seconds.
     pub(super) fn task_done(&mut self, job: JobId, kind: SlotKind, seconds: f64) {
         let took = SimSpan::ceil_from_secs(seconds);
         self.own.iter_mut().for_each(|own| own.task_done(job, kind, took));
     }
 
-    /// Learns that a job is over.
     pub(super) fn job_over(&mut self, job: JobId) {
         self.own.iter_mut().for_each(|own| own.job_over(job));
     }
@@ -150,5 +133,62 @@ impl fmt::Debug for Estimates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { estimator, error, .. } = self;
         f.debug_struct("Estimates").field("estimator", estimator).field("error", error).finish()
+    }
+}
+
+/// How estimates are wrong on purpose. The factors of all fields are multiplied.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct SizeError {
+    /// A factor from `1 − α` to `1 + α`, drawn for each job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<Fraction>,
+    /// A factor that is drawn for each job: its median is 1, and its logarithm has this standard
+    /// deviation σ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_normal: Option<Factor>,
+    /// The same factor for all jobs: below 1, they look smaller than they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Factor>,
+}
+
+impl SizeError {
+    /// Returns the factor by which the estimate of a job is wrong.
+    pub fn factor(&self, rng: &mut ChaCha8Rng) -> f64 {
+        // α and σ were checked when they were read, so both distributions can be built.
+        let mut factor = 1.0;
+        if let Some(alpha) = self.uniform.map(Fraction::get) {
+            factor *= Uniform::new_inclusive(1.0 - alpha, 1.0 + alpha)
+                .map_or(1.0, |uniform| uniform.sample(rng));
+        }
+        if let Some(sigma) = self.log_normal.map(Factor::get) {
+            factor *= LogNormal::new(0.0, sigma).map_or(1.0, |spread| spread.sample(rng));
+        }
+        factor * self.bias.map_or(1.0, Factor::get)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(yaml: &str) -> SizeError {
+        serde_yaml::from_str(yaml).unwrap()
+    }
+
+    #[test]
+    fn spreads_stay_in_their_range_and_are_none_on_average() {
+        let draws = |yaml: &str| -> Vec<f64> {
+            let draw = |job| error(yaml).factor(&mut stream(1, Purpose::SizeError, job));
+            (0..2_000).map(draw).collect()
+        };
+        let uniform = draws("{uniform: 0.4}");
+        assert!(uniform.iter().all(|factor| (0.6..=1.4).contains(factor)));
+        let mean = uniform.iter().sum::<f64>() / 2_000.0;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        let mut log_normal = draws("{log-normal: 0.5}");
+        log_normal.sort_unstable_by(f64::total_cmp);
+        assert!((log_normal[1_000] - 1.0).abs() < 0.05, "{}", log_normal[1_000]);
+        assert!((log_normal[1_683] / 0.5_f64.exp() - 1.0).abs() < 0.1, "{}", log_normal[1_683]);
     }
 }

@@ -18,12 +18,7 @@
 //! The reduces of a pool's jobs may get slots in another order than the maps, or in step with the
 //! maps ([`reduces`](super::shared::reduces)).
 //!
-//! Some details differ from Hadoop. The splits of a job beyond a limit are read, but the job does
-//! not count. Of two equal jobs, the job with the lower number comes first (in Mumak, the job whose
-//! id comes first as a text). In a job that allows failed tasks, a task that has failed for good is
-//! no longer demanded. The number of slots that a pool lacks is lowered by ordered kills, by free
-//! slots, and by the slots of setups and cleanups. An attempt that its tracker has not started yet
-//! counts as one of the latest attempts; Hadoop counts it as the oldest.
+//! `mumakil help differences` lists the details that differ from Hadoop.
 
 mod starvation;
 #[cfg(test)]
@@ -38,15 +33,14 @@ use serde::{Deserialize, Serialize};
 
 use self::starvation::{Starvation, fair_shares};
 use self::tree::{Key, Tree};
-use super::shared::allocations::PoolBy;
+use super::shared::allocations::{PoolBy, standstill};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
-use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::PoolId;
 use super::shared::pools::{Pool, Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
+use super::shared::share::NewJobBoost;
 use super::shared::suspensions::KillOrWait;
-use super::shared::updates::standstill;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
@@ -162,8 +156,7 @@ impl FairOptions {
     /// Warns if preemption has no effect because no pool is ever starved.
     fn warn_of_idle_preemption(&self) -> Option<Complaint> {
         let pools = &self.allocations;
-        // By default Hadoop's time-outs are infinite, so its preemption does nothing until a
-        // time-out is set.
+        // Hadoop's time-outs are infinite unless set, so its preemption does nothing.
         let has_time = pools.fair_share_after.is_some()
             || pools.min_share_after.is_some()
             || pools.pools.values().any(Pool::is_ever_starved);
@@ -182,8 +175,7 @@ pub struct Fair {
     tree: Tree,
     delay: Delay,
     starvation: Starvation,
-    /// Whether something has changed since the last update, so that the paper's variant must
-    /// compute everything anew.
+    /// Whether something has changed since the last update of the paper's variant.
     wants_update: bool,
     /// The number of slots of the cluster when the minimum shares were last scaled.
     promised_of: PerSlot<u32>,
@@ -199,8 +191,7 @@ impl Policy for Fair {
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {
         let options = &mut options.own;
-        // Resolve `auto` now, since later the policy sees only its options, not the version of
-        // Hadoop.
+        // The policy sees only its options later, not the version of Hadoop.
         options.tracker_load = options.tracker_load.settled(site.line);
         let mut complaints = options.allocations.complaints(site, &options.pool_by);
         complaints.extend(options.allocations.slotless(site, &options.pool_by));
@@ -252,7 +243,7 @@ impl Scheduler for Fair {
                 let job = view.job(event.job);
                 let pool = job.map(|job| self.options.pool_by.of(job.spec()));
                 // A pool that its first job will make has no minimum share.
-                if let Some(pool) = pool.and_then(|pool| self.tree.pools().find(pool)) {
+                if let Some(pool) = pool.and_then(|pool| self.tree.pools.find(pool)) {
                     self.starvation.submitted(event.job, pool, view.now());
                 }
                 self.update(view);
@@ -286,7 +277,7 @@ impl Scheduler for Fair {
         self.options.allocations = options.own.allocations.clone();
         let pools = &self.options.allocations;
         self.tree.reload(pools, view.now());
-        self.starvation.reload(pools.fair_share_after);
+        self.starvation.fair_share_after = pools.fair_share_after;
         // The paper's variant scales the new minimum shares at the update.
         self.promised_of = PerSlot::default();
         self.update(view);
@@ -299,12 +290,11 @@ impl Scheduler for Fair {
     }
 
     fn needs(&self) -> PolicyNeeds {
-        // The paper's variant computes everything after every change, and needs ticks only for its
-        // kills.
+        // The paper's variant computes after every change, and ticks only for kills.
         let needs_ticks =
             self.options.variant == FairVariant::Hadoop || self.options.preemption.kills();
         let tick_every = needs_ticks.then_some(self.options.update_interval);
-        PolicyNeeds { tick_every, ..self.tree.reduces().needs() }
+        PolicyNeeds { tick_every, ..self.tree.reduces.needs() }
     }
 
     fn withheld(&self, _: &View<'_>, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
@@ -314,7 +304,7 @@ impl Scheduler for Fair {
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         let capacity = f64::from(view.capacity(kind));
         let shares = fair_shares(&self.tree, kind, capacity, self.options.variant);
-        let pools = self.tree.pools();
+        let pools = &self.tree.pools;
         for pool in pools.ids().filter(|id| *id != PoolId::ROOT) {
             let share = Some(SlotShare::of(shares[pool.index()]));
             say(&pools.pool(pool).name, SlotStanding { share, ..self.tree.standing(pool, kind) });
@@ -332,12 +322,10 @@ impl Scheduler for Fair {
             self.update(&offer.view());
         }
         self.delay.begin(&offer.view());
-        // Begin the offer in the tree after the delay, since the waiting time of jobs that were
-        // passed over ends where an offer begins.
+        // After `delay.begin`: the wait of jobs passed over ends where an offer begins.
         self.tree.begin(offer.view().now(), &mut self.delay);
         self.tree.end_boosts(offer.view().now(), &mut self.delay);
-        // If no pool has a task of a kind to launch, Hadoop tries no more tasks of this kind in
-        // this heartbeat.
+        // If no pool has a task of a kind, Hadoop tries no more of this kind in this heartbeat.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.counted();
         while let Some(kind) = next_kind(offer, counted, |kind| {
@@ -359,8 +347,6 @@ impl Scheduler for Fair {
             if self.has_part_left(offer, kind) {
                 return None;
             }
-            // Either all tasks that the last update counted are running already, or the tracker has
-            // its part of the load.
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
             Some((self.first(offer, kind)?, why))
         });
@@ -368,8 +354,7 @@ impl Scheduler for Fair {
 }
 
 impl Fair {
-    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run
-    /// yet.
+    /// Returns whether a tracker is below its part of the load and some demanded task waits.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         // In the paper every free slot is given away; the load limit is Hadoop's addition.
         if self.options.variant == FairVariant::Paper {
@@ -379,13 +364,11 @@ impl Fair {
             return false;
         }
         let beyond = self.options.max_load_difference.get();
-        // As in Hadoop, use the demand of the last update: tasks that have come since do not count
-        // yet.
+        // As in Hadoop, tasks that have come since the last update do not count yet.
         let demand = self.tree.state(PoolId::ROOT).demand[kind];
         0 < room(offer, kind, f64::from(demand), beyond, self.counted())
     }
 
-    /// Returns how many tasks of a kind one heartbeat launches at most.
     fn most_launches(&self, kind: SlotKind) -> u32 {
         let cap = match kind {
             SlotKind::Map => self.options.assign_maps,
@@ -396,39 +379,34 @@ impl Fair {
         cap.map_or(u32::MAX, LaunchCap::get)
     }
 
-    /// Returns the first job with a task to launch, in the order of pools and jobs.
     fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
         let (tree, view) = (&self.tree, offer.view());
-        let pending =
-            |id: &JobId| view.job(*id).is_some_and(|job| 0 < tree.reduces().pending(job, kind));
         launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
-            tree.in_order(&view, pool, kind).find(pending)
+            tree.in_order(&view, pool, kind).find(|id: &JobId| {
+                view.job(*id).is_some_and(|job| 0 < tree.reduces.pending(job, kind))
+            })
         })
     }
 
     /// Returns whether all tasks that the last update counted as demand are running.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let root = self.tree.state(PoolId::ROOT);
-        // As in Hadoop, compare for equality: if more tasks run than the last update counted, slots
-        // are still given.
+        // As in Hadoop: if more tasks run than the update counted, slots are still given.
         self.options.variant == FairVariant::Hadoop && root.running[kind] == root.demand[kind]
     }
 
     fn counted(&self) -> TrackerLoad {
         match self.options.variant {
-            // In the paper's variant this serves only to choose between map and reduce, which the
-            // paper leaves open.
+            // Only to choose between map and reduce, which the paper leaves open.
             FairVariant::Paper => TrackerLoad::Reported,
             FairVariant::Hadoop => self.options.tracker_load,
         }
     }
 
-    /// Launches a task of the first job that may launch one on this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { tree, delay, starvation, walked, .. } = self;
         let now = offer.view().now();
-        // A pool for which tasks are killed takes slots on any node: its jobs do not wait for slots
-        // near their input.
+        // Jobs of a pool for which tasks are killed take slots on any node.
         let is_starved = |pool| starvation.is_starved(tree, pool, kind, now);
         let launched = launch_in(PoolId::ROOT, tree, kind, &mut |pool| {
             let reason = Reason::Share(tree.standing(pool, kind));
@@ -439,10 +417,9 @@ impl Fair {
             }
             let anywhere = is_starved(pool);
             let launched = tree.places(pool, kind).find_map(|(job, place)| {
-                Some((delay.launch_map(offer, job, anywhere, reason)?, place))
+                Some((delay.launch_map(offer, job, 1, anywhere, reason)?, place))
             });
-            // Only note the pool here and pass its jobs over below, since the walk borrows the
-            // tree.
+            // The walk borrows the tree, so the jobs are passed over below.
             if tree.has_unserved_jobs() {
                 walked.push((pool, launched.map(|(_, place)| place.clone()), anywhere));
             }
@@ -459,23 +436,21 @@ impl Fair {
         self.tree.update(view, &mut self.delay);
         let slots = PerSlot::of(|kind| view.capacity(kind));
         let has_changed = mem::replace(&mut self.promised_of, slots) != slots;
-        // The paper scales minimum shares down to the cluster (section 4), so they change when
-        // trackers come or go.
+        // The paper scales minimum shares down to the cluster (section 4).
         if has_changed && self.options.variant == FairVariant::Paper {
             self.tree.scale_promises(slots);
         }
     }
 }
 
-/// Asks the leaf pools below `pool`, in order, until one of them launches something. Returns what
-/// `launch` returned.
+/// Asks the leaf pools below `pool`, in order, until one of them launches something.
 fn launch_in<T>(
     pool: PoolId,
     tree: &Tree,
     kind: SlotKind,
     launch: &mut impl FnMut(PoolId) -> Option<T>,
 ) -> Option<T> {
-    if tree.pools().is_leaf(pool) {
+    if tree.pools.is_leaf(pool) {
         return launch(pool);
     }
     tree.ready_pools(pool, kind).find_map(|inner| launch_in(inner, tree, kind, launch))

@@ -24,16 +24,14 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::allocations::{PoolBy, no_nested};
+use super::shared::allocations::{PoolBy, no_nested, standstill};
 use super::shared::delay::NO_DELAY;
 use super::shared::job_queue::JobQueue;
 use super::shared::load::{TrackerLoad, room};
-use super::shared::new_job_boost::NewJobBoost;
 use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
-use super::shared::share::weight;
-use super::shared::updates::standstill;
+use super::shared::share::{NewJobBoost, weight};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
@@ -97,18 +95,15 @@ pub struct FairDeficit {
     updated_at: SimTime,
 }
 
-/// A job, as this policy keeps it.
 #[derive(Debug)]
 struct DeficitJob {
     pool: PoolId,
     priority: Priority,
     arrived: SimTime,
-    /// When the job became runnable; `None` while it may not run.
     runnable_since: Option<SimTime>,
     of: PerSlot<SlotDeficit>,
 }
 
-/// The numbers of a job for one kind of slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotDeficit {
     /// The slots that the job has lacked, times milliseconds; negative if it has had more than its
@@ -178,7 +173,6 @@ impl Scheduler for FairDeficit {
             }
             // As in the code, an ended job keeps its counters until the next update.
             JobChange::Ended(_) => self.ended.push(event.job),
-            // As in the code, only the next update notices that attempts have ended.
             // As in Hadoop, shares are computed anew; the job keeps its deficit.
             JobChange::Altered { .. } => {
                 let Some(job) = view.job(event.job) else { return };
@@ -281,7 +275,6 @@ impl FairDeficit {
         self.jobs.insert(job.id(), info);
     }
 
-    /// Puts a job whose priority or pool has changed at its new place.
     fn alter(&mut self, job: &Job) {
         let Some(info) = self.jobs.get_mut(&job.id()) else { return };
         self.line.leave(job.id(), info.priority, info.arrived);
@@ -297,7 +290,6 @@ impl FairDeficit {
         room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
     }
 
-    /// Launches a task of the first job that can launch one. Returns whether a task was launched.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let mut line = self.line(&offer.view(), kind).into_iter();
         let reason = |id| {
@@ -322,10 +314,8 @@ impl FairDeficit {
         true
     }
 
-    /// Returns the jobs that need slots, in the order in which they are asked.
     fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // Skip jobs without a task to launch: they have ended since the last update, or their
-        // reduces wait for Hadoop's slow start.
+        // A job without a task has ended, or its reduces wait for the slow start.
         let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
         let needs = |(id, job): (&JobId, &DeficitJob)| {
             let part = job.of[kind];
@@ -341,22 +331,20 @@ impl FairDeficit {
         if has_order { self.in_order(view, line) } else { line }
     }
 
-    /// Sorts the jobs of each pool by the order of reduces. The pools keep the order of their first
-    /// jobs.
+    /// Sorts the jobs of each pool for reduces; pools keep the order of their first jobs.
     fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
         let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
         for id in line {
             pools.entry(self.jobs[&id].pool).or_default().push(id);
         }
         // The map remembers the order of insertion, which is the order of the pools' first jobs.
-        let since = |id: JobId| self.jobs[&id].runnable_since;
         let in_order = |jobs: Vec<JobId>| {
-            self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), since)
+            self.reduces.in_order(SlotKind::Reduce, view, jobs.into_iter(), |id: JobId| {
+                self.jobs[&id].runnable_since
+            })
         };
         pools.into_values().flat_map(in_order).collect()
     }
-
-    // ---- twice a second ----
 
     fn update(&mut self, view: &View<'_>) {
         let elapsed = view.now().saturating_since(self.updated_at);
@@ -381,12 +369,10 @@ impl FairDeficit {
                 let lacked = (part.share - f64::from(part.running)) * millis;
                 part.deficit = (part.deficit as f64 + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
-                // Count the attempts even if the job may not run any more, since running tasks
-                // lower its deficit.
+                // Attempts lower the deficit even of a job that may not run any more.
                 part.running = known.tasks(kind).running();
                 let may_run = job.runnable_since.is_some();
-                // As in Hadoop, subtract all running attempts from the number of tasks, including
-                // second attempts.
+                // As in Hadoop, second attempts are subtracted, too.
                 let seconds = known.tasks(kind).seconds();
                 let needed = match kind {
                     SlotKind::Map => known.pending(kind),
@@ -447,8 +433,7 @@ impl FairDeficit {
             open.iter_mut().for_each(|part| part.share = now * part.weight / all);
             open.retain_mut(|part| {
                 let has_more = f64::from(part.min_slots) <= part.share;
-                // A job whose minimum exceeds its share by weight gets its minimum, and the other
-                // jobs share the rest anew.
+                // A job may get its minimum instead; the others share the rest anew.
                 if !has_more {
                     part.share = f64::from(part.min_slots);
                     left -= part.share;
@@ -473,20 +458,17 @@ fn may_start_reduces(job: &Job) -> bool {
     maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
 }
 
-/// Returns whether a job is below its minimum share. Uses the exact number of running tasks, not
-/// the number of the last update.
+/// Returns whether a job is below its minimum, by its exact number of running tasks.
 fn is_below(part: SlotDeficit, view: &View<'_>, job: JobId, kind: SlotKind) -> bool {
     view.job(job).map_or(0, |job| job.tasks(kind).running()) < part.min_slots
 }
 
 impl SlotDeficit {
-    /// Returns how many tasks of the job run or could run.
     fn runnable(&self) -> u32 {
         self.running + self.needed
     }
 
-    /// Adds up to `slots` slots to the job's minimum: at most the slots `left`, and at most as many
-    /// as the job can use.
+    /// Adds up to `slots` of the `left` slots to the minimum, as many as the job can use.
     fn take(&mut self, slots: u32, left: &mut u32) {
         let taken = slots.min(self.runnable().saturating_sub(self.min_slots)).min(*left);
         self.min_slots += taken;
@@ -509,8 +491,7 @@ fn deal(slots: u32, mut jobs: Vec<(SimTime, &mut SlotDeficit)>) {
         if left == 0 || jobs.is_empty() {
             return;
         }
-        // If all shares of this round were below one slot, one last pass rounds them up, in
-        // Hadoop's order of jobs.
+        // If all shares are below one slot, a last pass rounds up, in Hadoop's order.
         if left == before {
             jobs.sort_by(|(arrived, a), (other, b)| {
                 let by_deficit = b.deficit.cmp(&a.deficit);

@@ -43,8 +43,7 @@ pub struct FifoOptions {
 
 impl Default for FifoOptions {
     fn default() -> Self {
-        // Hadoop's `mapred.jobtracker.taskalloc.capacitypad` is 0.01, and its FIFO
-        // scheduler never waits for input.
+        // `mapred.jobtracker.taskalloc.capacitypad` is 0.01, and no job waits.
         Self { padding: Fraction::of(0.01), delay: DelaySpec::NONE }
     }
 }
@@ -79,8 +78,7 @@ impl Policy for Fifo {
 
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
-        // If no job waits for input, the walk may skip jobs without maps, which is faster
-        // (`launch_map_at_once`).
+        // Without a delay the walk may skip jobs without maps, which is faster.
         let delay = (options.delay != DelaySpec::NONE).then(|| Delay::new(&options.delay));
         let reduces = Reduces::new(&reduces);
         let (line, with_maps, padded) = Default::default();
@@ -106,11 +104,9 @@ impl Scheduler for Fifo {
         if let JobChange::Altered { priority } = event.change {
             return self.reorder((priority, place.1, place.2), place);
         }
-        // Arrival never changes, and priority only with the event above, so the same position finds
-        // the job again when it ends.
+        // Arrival never changes, and priority only with the event above.
         let in_line = || self.line.binary_search(&place);
-        // A job may end without ever having been in the queue. The sums below change only if the
-        // job was in the queue.
+        // A job may end without ever having been in the queue.
         let moved = match event.change {
             JobChange::Running => in_line().map_err(|at| self.line.insert(at, place)).is_err(),
             JobChange::Ended(_) => {
@@ -160,7 +156,6 @@ impl Scheduler for Fifo {
 }
 
 impl Fifo {
-    /// Moves a job to another position, as its priority has changed.
     fn reorder(&mut self, was: LinePlace, place: LinePlace) {
         // A job without a position has not begun; it gets its position when it does.
         let Ok(at) = self.line.binary_search(&was) else { return };
@@ -182,23 +177,20 @@ impl Fifo {
         // If the last slots are being kept, this heartbeat launches only one map.
         let is_full = 0 < turns && self.is_almost_full(offer, SlotKind::Map);
         for _ in 0..turns {
-            // `turns` depends on the tracker's last report, which a launch does not change, so it
-            // is not computed again.
+            // `turns` depends on the tracker's report, which a launch does not change.
             if offer.view().jobs_pending(SlotKind::Map) == 0 || !self.launch_map(offer) || is_full {
                 return;
             }
         }
     }
 
-    /// Launches a map of the first job that has one. Returns whether the heartbeat may launch
-    /// another map.
+    /// Launches a map. Returns whether the heartbeat may launch another one.
     fn launch_map(&mut self, offer: &mut Offer<'_>) -> bool {
         let Some(delay) = &mut self.delay else { return self.launch_map_at_once(offer) };
         for (place, (_, _, job)) in (0..).zip(&self.line) {
-            let launched = delay.launch_map(offer, *job, false, Reason::InLine(place));
+            let launched = delay.launch_map(offer, *job, 1, false, Reason::InLine(place));
             if let Some(launched) = launched {
-                // No more maps follow a far map, so that one tracker does not take many maps that
-                // other trackers could run near their input.
+                // Further maps may be near their input on other trackers.
                 return launched.is_near();
             }
         }
@@ -210,7 +202,6 @@ impl Fifo {
     fn launch_map_at_once(&mut self, offer: &mut Offer<'_>) -> bool {
         let has_map =
             |view: View<'_>, job| view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        // How many jobs at the front of the queue have been asked or counted.
         let mut asked = 0;
         let mut next = self.with_maps.first().copied();
         while let Some(at) = next {
@@ -221,11 +212,9 @@ impl Fifo {
                 self.with_maps.remove(&at);
                 continue;
             }
-            // A job enters the set only while it is in the queue, and leaves both together when it
-            // ends.
+            // Jobs enter the set while they are in the queue, and leave both together.
             let place = self.line.binary_search(&at).expect("a job with maps is in the queue");
-            // Hadoop also asks the jobs between the last job and this one, so count the
-            // JobTracker's time for them.
+            // Hadoop also asks the jobs between, which takes the JobTracker time.
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
             // Hadoop tries far maps of this job before near maps of the next job in the queue.
@@ -250,8 +239,7 @@ impl Fifo {
         if self.delay.is_none() {
             return self.offer_reduce_with(None, offer);
         }
-        // The walk along the queue reads the policy, so take the part out that changes. Moving it
-        // takes longer than the rest of most heartbeats.
+        // The walk reads the policy; moving the delay takes longer than most heartbeats.
         let mut delay = self.delay.take();
         self.offer_reduce_with(delay.as_mut(), offer);
         self.delay = delay;
@@ -264,7 +252,8 @@ impl Fifo {
             return;
         }
         let is_full = self.is_almost_full(offer, kind);
-        let mut line = (0..).zip(self.in_order(&offer.view(), kind));
+        let jobs = self.line.iter().map(|(.., job)| *job);
+        let mut line = (0..).zip(self.reduces.in_order(kind, &offer.view(), jobs, |_| None));
         while let Some((place, id)) = line.next() {
             // Skip jobs without reduces before the test for padding: no slots are kept for them.
             let Some(job) = offer.view().job(id).filter(|job| 0 < job.tasks(kind).total()) else {
@@ -280,8 +269,7 @@ impl Fifo {
             if launched.is_some() {
                 return;
             }
-            // If slots are kept, Hadoop stops at the first job with reduces, even if it has
-            // launched none.
+            // If slots are kept, Hadoop stops at the first job with reduces.
             if is_full {
                 // Only the record of decisions needs the rest of the queue.
                 if offer.keeps_refusals() {
@@ -292,26 +280,14 @@ impl Fifo {
         }
     }
 
-    /// Returns the jobs in the order in which they are asked.
-    fn in_order<'f>(
-        &'f self,
-        view: &View<'_>,
-        kind: SlotKind,
-    ) -> impl Iterator<Item = JobId> + use<'f> {
-        let line = self.line.iter().map(|(.., job)| *job);
-        self.reduces.in_order(kind, view, line, |_| None)
-    }
-
     /// Returns whether the remaining slots are kept for the first job.
     fn is_almost_full(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let view = offer.view();
-        // Without a job that has reduces, Hadoop's loop never reaches its test, so no slots are
-        // kept.
+        // Without a job that has reduces, Hadoop's loop never reaches its test.
         if self.padded.map + self.padded.reduce == 0 {
             return false;
         }
-        // `MIN_CLUSTER_SIZE_FOR_PADDING` of Hadoop's JobQueueTaskScheduler: up to three trackers,
-        // there is no padding.
+        // `MIN_CLUSTER_SIZE_FOR_PADDING`: up to three trackers there is no padding.
         let padding = if view.trackers() <= 3 {
             0
         } else {
@@ -332,15 +308,11 @@ fn may_give_work(change: JobChange) -> bool {
     match change {
         // A slow map may be launched a second time.
         JobChange::Running | JobChange::SlowTasks => true,
-        // A failed or killed attempt makes its map wait again, and so does a finished map whose
-        // output is lost with its tracker.
+        // Its map waits again, as does a map whose output is lost with its tracker.
         JobChange::Attempt(_, state) => {
             matches!(state, S::FailedUnclean | S::KilledUnclean | S::Failed | S::Killed)
         }
-        JobChange::Submitted
-        | JobChange::Initialised
-        | JobChange::Altered { .. }
-        | JobChange::Ended(_) => false,
+        _ => false,
     }
 }
 

@@ -32,14 +32,13 @@ use rustc_hash::FxHashMap;
 use self::options::HfspRules;
 pub(super) use self::options::VirtualSlots;
 pub use self::options::{
-    Confidence, HfspOptions, HfspOrder, HfspVariant, LateOrder, SampledTasks, SparedAttempts,
-    Victims, Weights,
+    Confidence, HfspOptions, HfspOrder, HfspVariant, LateOrder, SparedAttempts, Victims, Weights,
 };
 use self::phase::{Phase, SuspendedHere};
 use super::estimator::{Estimates, Estimator};
 use super::rank::JobRecord;
 use super::shared::delay::{Delay, NO_DELAY};
-use super::shared::measure::{Measure, MeasuredTurn};
+use super::shared::line::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
 use mumakil_base::units::SimSpan;
@@ -57,7 +56,6 @@ pub struct Hfsp {
     estimates: Estimates,
     delay: Delay,
     suspended: Suspensions,
-    /// The attempts that were ordered to be killed and have not ended yet.
     doomed: BTreeSet<AttemptId>,
     /// How long the attempts of each job have held slots; empty unless late jobs are served by it.
     records: FxHashMap<JobId, JobRecord>,
@@ -87,12 +85,13 @@ impl Policy for Hfsp {
 }
 
 impl Hfsp {
-    /// Returns the policy with these rules.
     pub(super) fn with(rules: HfspRules) -> Self {
         Self {
             phases: PerSlot::of(|kind| Phase::new(kind, &rules)),
             estimates: Estimates::new(rules.estimator.clone(), rules.error.clone()),
-            delay: rules.wait.delay(),
+            // The text of 2015 knows only local and non-local tasks, so a job that was passed over
+            // may launch anywhere.
+            delay: rules.delay.as_ref().map_or_else(|| Delay::by_skips(None, 0), Delay::new),
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
             records: FxHashMap::default(),
@@ -107,12 +106,10 @@ impl Hfsp {
         }
     }
 
-    /// Updates the counts of a job.
     fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         for kind in SlotKind::BOTH {
-            // Attempts that are suspended, or ordered to be killed, still count as running in the
-            // JobTracker, but their slots are given away.
+            // These still count as running in the JobTracker, but hold no slots.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
             let preempted = self.suspended.of(id, kind) + doomed;
@@ -120,7 +117,6 @@ impl Hfsp {
         }
     }
 
-    /// Serves a tracker's slots of one kind.
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         // Use free slots first, since taking a slot from another job harms that job.
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
@@ -128,12 +124,10 @@ impl Hfsp {
         while self.suspended.have_room(offer, how) && self.make_room(offer, kind, how) {}
     }
 
-    /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
     fn fill(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
         let Self { phases, delay, .. } = self;
         let mut began = phases[kind].samples().find_map(|claim| claim.begin(offer, kind, delay));
-        // Look for suspended attempts only if no sample uses the slot, since the lookup may rank
-        // all jobs.
+        // The lookup may rank all jobs, so it waits until no sample uses the slot.
         let here = if began.is_none() { self.suspended_here(offer, kind) } else { None };
         // The lookup borrowed all of `self`, so borrow the fields again.
         let Self { phases, delay, .. } = self;
@@ -152,8 +146,7 @@ impl Hfsp {
         began.inspect(|attempt| self.note_begun(offer, *attempt)).is_some()
     }
 
-    /// Preempts an attempt for the first job that lacks a slot and can use it on this tracker.
-    /// Returns whether an attempt was preempted.
+    /// Preempts an attempt for the first job that lacks a slot and can use it here.
     fn make_room(&mut self, offer: &mut Offer<'_>, kind: SlotKind, how: Preemption) -> bool {
         let here = self.suspended_here(offer, kind);
         // If no job claims a slot, even after all are ranked, there is no reason to preempt.
@@ -165,7 +158,7 @@ impl Hfsp {
         let victims = self.victims(offer, kind, how);
         let Self { phases, delay, .. } = self;
         let phase = &phases[kind];
-        let spare = offer.view().capacity(kind).saturating_sub(phase.held());
+        let spare = offer.view().capacity(kind).saturating_sub(phase.line.held());
         let taking = Taking { kind, how, spare, victims };
         let mut claims = phase.claims(here);
         let taken = taking.take(offer, delay, |_| claims.next(), |_, _, _| true);
@@ -183,8 +176,7 @@ impl Hfsp {
         true
     }
 
-    /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
-    /// they lose them.
+    /// Returns the attempts that could lose their slots here, the first one first.
     fn victims(
         &mut self,
         offer: &Offer<'_>,
@@ -192,48 +184,44 @@ impl Hfsp {
         how: Preemption,
     ) -> Vec<Victim<MeasuredTurn>> {
         let phase = &self.phases[kind];
-        let of_kind = self.suspended.preemptable(offer, kind, how);
-        let of_kind: Vec<&Report> = of_kind.filter(|report| !phase.needs(report.attempt)).collect();
-        if of_kind.is_empty() {
+        let mut reports: Vec<&Report> = self.suspended.preemptable(offer, kind, how).collect();
+        reports.retain(|report| !phase.needs(report.attempt));
+        if reports.is_empty() {
             return Vec::new();
         }
         // The search for a victim begins at the last job, so all jobs must be ranked.
         self.phases[kind].rank_all();
         let phase = &self.phases[kind];
         let view = offer.view();
-        let placed = of_kind.into_iter();
-        let placed =
-            placed.filter_map(|report| Some((phase.place_of(report.attempt.job())?, report)));
+        let placed = reports
+            .into_iter()
+            .filter_map(|report| Some((phase.line.place(report.attempt.job())?, report)));
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let mut victims = victims(placed, phase.givers(is_spared));
         self.rules.victims.sort(&mut victims, |job| phase.size_of(job));
         victims
     }
 
-    /// Returns the suspended attempt on the offer's tracker whose job ranks first. Ranks all jobs if any
-    /// attempt is suspended there.
+    /// Returns the suspended attempt here whose job ranks first.
     fn suspended_here(&mut self, offer: &Offer<'_>, kind: SlotKind) -> Option<SuspendedHere> {
         if self.suspended.on(offer.tracker()).next().is_some() {
-            // Suspended attempts are resumed in the order of their jobs, so these jobs must be
-            // ranked.
+            // They are resumed in the order of their jobs.
             self.phases[kind].rank_all();
         }
-        self.suspended.first_on(offer, kind, |job| self.phases[kind].place_of(job))
+        self.suspended.first_on(offer, kind, |job| self.phases[kind].line.place(job))
     }
 
-    /// Notes something in the record of a job, if late jobs are served by their records.
     fn record(&mut self, job: JobId, note: impl FnOnce(&mut JobRecord)) {
         if self.rules.late == LateOrder::LeastAttained {
             note(self.records.entry(job).or_default());
         }
     }
 
-    /// Notes that an attempt was launched or resumed.
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
         let (was_suspended, now) = (self.suspended.forget(attempt), offer.view().now());
         // Only a new attempt may join a sample; a resumed attempt was launched long ago.
         if !was_suspended {
-            self.phases[attempt.slot()].launched(attempt);
+            self.phases[attempt.slot()].trainer.launched(attempt);
         }
         self.record(attempt.job(), |record| match was_suspended {
             true => record.resumes(attempt, now),
@@ -290,8 +278,7 @@ impl Scheduler for Hfsp {
             }
             JobChange::Attempt(attempt, state) => {
                 use AttemptState as S;
-                // In any other state the attempt never resumes, so it no longer counts as
-                // suspended.
+                // In any other state the attempt never resumes.
                 if !matches!(state, S::Unassigned | S::Running | S::Suspended) {
                     self.suspended.forget(attempt);
                 }
@@ -320,9 +307,9 @@ impl Scheduler for Hfsp {
     fn patience(&self, view: &View<'_>) -> SimSpan {
         let phases =
             SlotKind::BOTH.into_iter().filter(|kind| self.means(*kind) != SlotTaking::Wait);
-        // As virtual time passes, ranks change, and a job that comes to the front may preempt
-        // attempts of other jobs.
-        let ages = phases.map(|kind| self.phases[kind].ages()).max().unwrap_or(SimSpan::ZERO);
+        // A job that comes to the front as time passes may preempt attempts.
+        let ages =
+            phases.map(|kind| self.phases[kind].cluster.ages()).max().unwrap_or(SimSpan::ZERO);
         self.delay.patience(view) + ages
     }
 
@@ -347,19 +334,15 @@ impl Scheduler for Hfsp {
         }
     }
 
-    /// Returns whether full trackers should make offers, too: to preempt attempts there, and to
-    /// measure the reduces of samples.
     fn offer(&mut self, offer: &mut Offer<'_>) {
         for kind in SlotKind::BOTH {
-            // This heartbeat may change the sizes of jobs and so their order. Read its report
-            // before any slot is given away.
+            // The report may change the sizes of jobs and so their order.
             self.phases[kind].look(&offer.view(), offer.tracker(), &mut self.estimates);
             if let Some(note) = self.phases[kind].settle(&offer.view(), &self.records) {
                 offer.note(note);
             }
         }
-        // The delay's time passes only with offers of free slots, since Hadoop does not ask the
-        // policy for full trackers.
+        // Hadoop does not ask a policy for full trackers, so no time passes with them.
         if SlotKind::BOTH.iter().any(|kind| 0 < offer.free(*kind)) {
             self.delay.begin(&offer.view());
         }
@@ -401,9 +384,8 @@ mod tests {
         };
         assert_eq!(passed("{}", 0.01), Some(2), "two trackers");
         assert_eq!(passed("{}", 60.0), Some(2));
-        assert_eq!(passed("{skips: 7}", 0.01), Some(7));
         // The second map is no sample, so the job is asked twice for each slot.
-        assert_eq!(passed("{skips: 7, sample: 1}", 0.01), Some(7), "each slot counts once");
+        assert_eq!(passed("{sample: 1}", 0.01), Some(2), "each slot counts once");
         assert_eq!(passed("{delay: {w1: 6s}}", 2.0), Some(3), "a time was asked for");
         assert_eq!(passed("{variant: hadoop}", 2.0), Some(0));
         assert_ne!(passed("{variant: paper-2013}", 0.01), Some(2));

@@ -21,11 +21,7 @@
 //! launch     waits ─▶ priorities       what the launch changes for later maps
 //! ```
 //!
-//! The paper recomputes twice a second, and leaves open what happens to a slot that becomes free in
-//! between; here the slot is allotted before its tracker is served. Among equal pools the paper
-//! picks one at random (see [`order`]). The paper has only pools of users, so pools are not nested,
-//! and it kills no tasks. A pool with `order: fifo`, like the shared pool, orders jobs by the
-//! priorities with which they came. The smallest job may be one that may not run yet.
+//! `mumakil help differences` says how this policy does what the paper leaves open.
 
 mod allotment;
 mod classes;
@@ -43,12 +39,11 @@ pub use self::allotment::Maximum;
 pub use self::priorities::PriorityAdjustment;
 use self::standings::Standings;
 use self::waits::Waits;
-use super::shared::allocations::{PoolBy, no_nested};
+use super::shared::allocations::{PoolBy, no_nested, standstill};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
-use super::shared::updates::standstill;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
@@ -109,13 +104,11 @@ impl Default for ModifiedFairOptions {
             maximum: Maximum::Cap,
             sorting: true,
             delay_adjustment: true,
-            // All five mechanisms are on, as in the paper.
             priority_adjustment: PriorityAdjustment::Text,
             assign_multiple: true,
             max_load_difference: Factor::of(0.0),
             tracker_load: TrackerLoad::Auto,
-            // The paper recomputes every 500 ms (sections 3.1 and
-            // 3.2), like Hadoop's fair scheduler.
+            // Sections 3.1 and 3.2, and Hadoop's fair scheduler.
             update_interval: SimSpan::from_millis(500),
         }
     }
@@ -211,7 +204,7 @@ impl Scheduler for ModifiedFair {
 
     fn needs(&self) -> PolicyNeeds {
         let tick_every = Some(self.options.update_interval);
-        PolicyNeeds { tick_every, ..self.standings.reduces().needs() }
+        PolicyNeeds { tick_every, ..self.standings.reduces.needs() }
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
@@ -223,12 +216,10 @@ impl Scheduler for ModifiedFair {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
-        // Allot slots that became free since the last round; otherwise they would belong to no pool
-        // for up to 500 ms.
+        // Otherwise freed slots would belong to no pool for up to 500 ms.
         self.standings.allot_freed(&offer.view());
         self.delay.begin(&offer.view());
-        // If no pool has a task of a kind to launch, this heartbeat tries no more tasks of this
-        // kind, as in `fair`.
+        // As in `fair`, this heartbeat tries no more tasks of a kind that no pool has.
         let mut refused: PerSlot<bool> = PerSlot::default();
         let counted = self.options.tracker_load;
         while let Some(kind) =
@@ -256,22 +247,19 @@ impl Scheduler for ModifiedFair {
 }
 
 impl ModifiedFair {
-    /// Returns whether a tracker is below its part of the load and some demanded tasks do not run
-    /// yet.
+    /// Returns whether a tracker is below its part of the load and some demanded task waits.
     fn has_part_left(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
         let (_, demand) = self.standings.work(kind);
         let (beyond, counted) = (self.options.max_load_difference.get(), self.options.tracker_load);
         !self.is_sated(kind) && 0 < room(offer, kind, f64::from(demand), beyond, counted)
     }
 
-    /// Returns whether all tasks that the last allotment counted as demand are running.
     fn is_sated(&self, kind: SlotKind) -> bool {
         let (running, demand) = self.standings.work(kind);
         // Compare for equality, as in Hadoop's fair scheduler, which the paper modifies.
         running == demand
     }
 
-    /// Launches a task of the first job that may launch one on this node.
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
         let mut pools = standings.ready(kind);
@@ -282,17 +270,18 @@ impl ModifiedFair {
                 jobs.find_map(|job| delay.launch_reduce(offer, job, 1, reason))
             });
         }
-        let jobs = |pool| standings.ready_in(pool, kind).map(move |job| (pool, job));
-        pools.flat_map(jobs).find_map(|(pool, job)| {
-            // Read the waiting time before the launch, which resets it to zero.
-            let waited = delay.waited(job);
-            let reason = Reason::Share(standings.standing(pool, kind));
-            let launched = delay.launch_map(offer, job, false, reason)?;
-            if options.delay_adjustment {
-                waits.note(launched.locality, waited);
-                delay.adjust(waits.delays());
-            }
-            Some(launched)
-        })
+        pools.flat_map(|pool| standings.ready_in(pool, kind).map(move |job| (pool, job))).find_map(
+            |(pool, job)| {
+                // Read the waiting time before the launch, which resets it to zero.
+                let waited = delay.waited(job);
+                let reason = Reason::Share(standings.standing(pool, kind));
+                let launched = delay.launch_map(offer, job, 1, false, reason)?;
+                if options.delay_adjustment {
+                    waits.note(launched.locality, waited);
+                    delay.adjust(waits.delays());
+                }
+                Some(launched)
+            },
+        )
     }
 }

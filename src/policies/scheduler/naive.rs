@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shared::delay::{Delay, NO_DELAY, SkipRule};
-use super::shared::places::move_entry;
+use super::shared::line::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -27,7 +27,6 @@ use mumakil_core::mapred::{
 pub struct FewestFirst<O> {
     /// The jobs that could use a slot, in the order in which they are asked.
     lines: PerSlot<BTreeSet<FewestTurn>>,
-    /// The position of each of these jobs.
     places: PerSlot<FxHashMap<JobId, FewestTurn>>,
     delay: Delay,
     reduces: Reduces,
@@ -36,8 +35,7 @@ pub struct FewestFirst<O> {
 }
 
 /// A job's position: its running tasks, its arrival, and its number.
-// Algorithm 1 sorts by running tasks and leaves ties open. Here arrival decides ties, so that equal
-// runs give equal results.
+// Algorithm 1 leaves ties open.
 type FewestTurn = (u32, SimTime, JobId);
 
 impl<O> FewestFirst<O> {
@@ -48,8 +46,7 @@ impl<O> FewestFirst<O> {
 
     fn place(&mut self, view: &View<'_>, job: JobId) {
         for kind in SlotKind::BOTH {
-            // A job without a task to launch has no position, so an offer asks only jobs that can
-            // use its slot.
+            // An offer asks only jobs that can use its slot.
             let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
             let place =
                 waiting.map(|job| (job.tasks(kind).running(), job.submitted_at(), job.id()));
@@ -90,8 +87,7 @@ impl<O> Scheduler for FewestFirst<O> {
         self.delay.begin(&offer.view());
         for kind in SlotKind::BOTH {
             while 0 < offer.free(kind) {
-                // No job takes a slot of this kind here. If the jobs were asked again, they would
-                // count as passed over twice.
+                // If the jobs were asked again, they would count as passed over twice.
                 let Some(launched) = self.launch(offer, kind) else { break };
                 // The job now runs one task more, so another job may come first for the next slot.
                 self.place(&offer.view(), launched.attempt.job());

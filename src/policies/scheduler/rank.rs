@@ -32,8 +32,7 @@ pub use self::preempt::VictimChoice;
 pub(in crate::scheduler) use self::record::JobRecord;
 use self::record::RankTurn;
 use super::shared::delay::{Delay, DelaySpec};
-use super::shared::line::JobLine;
-use super::shared::measure::Measure;
+use super::shared::line::{JobLine, Measure};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::{SlotTaking, SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
@@ -97,13 +96,11 @@ impl Default for RankOptions {
 pub struct ByRank {
     formulas: PerSlot<RankFormula>,
     preemption: SlotTaking,
-    /// The condition on which a job takes a slot.
     when: Option<RankFormula>,
     victims: VictimChoice,
     /// The jobs in order; without preemption, only those that could use a slot.
     lines: PerSlot<JobLine<RankTurn>>,
     suspended: Suspensions,
-    /// The past of each job that runs.
     records: FxHashMap<JobId, JobRecord>,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
@@ -112,10 +109,9 @@ pub struct ByRank {
     stack: Vec<f64>,
 }
 
-/// Returns a job's position by a formula: the highest value comes first, and a value that is no
-/// number last.
+/// Returns a job's position by a formula; a value that is no number comes last.
 fn turn(formula: &RankFormula, ranked: &RankedJob<'_>, stack: &mut Vec<f64>) -> RankTurn {
-    let value = formula.of_job(ranked, stack);
+    let value = formula.compute(ranked, None, stack);
     // The sum makes zero and minus zero the same rank.
     let rank = Measure(if value.is_nan() { f64::NEG_INFINITY } else { value + 0.0 });
     (Reverse(rank), ranked.job.submitted_at(), ranked.job.id())
@@ -169,7 +165,6 @@ impl Policy for ByRank {
 }
 
 impl ByRank {
-    /// Returns the facts about all jobs.
     fn surroundings(&self, view: &View<'_>, kind: SlotKind) -> Surroundings {
         Surroundings::new(view, kind, &self.took, self.records.len() as u32)
     }
@@ -182,8 +177,8 @@ impl ByRank {
         let Some(job) = view.job(id) else { return self.lines[kind].remove(id) };
         let pending = self.reduces.pending(job, kind);
         let holds = self.taking().is_some() && job.is_running();
-        let held = if holds { job.tasks(kind).running() } else { 0 };
-        let held = held.saturating_sub(record.stopped(kind));
+        let running = if holds { job.tasks(kind).running() } else { 0 };
+        let held = running.saturating_sub(record.stopped(kind));
         if pending == 0 && held == 0 {
             return self.lines[kind].remove(id);
         }
@@ -197,7 +192,7 @@ impl ByRank {
 
     /// Computes the ranks again that change by themselves.
     fn refresh(&mut self, view: &View<'_>, kind: SlotKind) {
-        if !self.formulas[kind].flows() {
+        if !self.formulas[kind].flows {
             return;
         }
         let around = self.surroundings(view, kind);
@@ -230,7 +225,6 @@ impl ByRank {
         true
     }
 
-    /// Notes that an attempt was launched or resumed.
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
         let view = offer.view();
         let record = self.records.entry(attempt.job()).or_default();
@@ -256,8 +250,8 @@ impl Scheduler for ByRank {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        let flows = SlotKind::BOTH.into_iter().any(|kind| self.formulas[kind].flows());
-        let when_flows = self.when.as_ref().is_some_and(RankFormula::flows);
+        let flows = SlotKind::BOTH.into_iter().any(|kind| self.formulas[kind].flows);
+        let when_flows = self.when.as_ref().is_some_and(|when| when.flows);
         let may_take = self.taking().is_some() && (flows || when_flows);
         let ages = if may_take { LONGEST_WAIT } else { SimSpan::ZERO };
         self.delay.patience(view) + ages
@@ -303,8 +297,7 @@ impl Scheduler for ByRank {
             if 0 < offer.free(kind) {
                 self.refresh(&offer.view(), kind);
             }
-            // If no job takes a slot of this kind here, the jobs are not asked again: they would
-            // count as passed over twice.
+            // A job that is asked again would count as passed over twice.
             while 0 < offer.free(kind) && self.fill(offer, kind) {}
             self.preempt(offer, kind);
         }

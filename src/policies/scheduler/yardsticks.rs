@@ -8,8 +8,6 @@
 //! them preempt. `tests/it/fluid.rs` has the same disciplines on a server that can be divided into any
 //! fractions.
 
-use std::marker::PhantomData;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,49 +40,15 @@ impl Policy for Ps {
 }
 
 /// The fair sojourn protocol, with true sizes.
-pub type Fsp = BySize<FairSojourn>;
+pub type Fsp = BySize<false>;
 
 /// Shortest remaining processing time first, with true sizes.
-pub type Srpt = BySize<ShortestRemaining>;
+pub type Srpt = BySize<true>;
 
-/// Serves jobs in an order that depends on their true sizes.
+/// Serves jobs by their true sizes: by the work left, or in the order in which sharing would end
+/// them.
 #[derive(Debug)]
-pub struct BySize<D> {
-    policy: Hfsp,
-    discipline: PhantomData<D>,
-}
-
-/// An order of jobs.
-pub trait Discipline: Send + 'static {
-    /// The policy's name.
-    const NAME: &'static str;
-    /// The description of the policy in lists.
-    const ABOUT: &'static str;
-    /// The measure by which jobs are served, the smallest first.
-    const ORDER: HfspOrder;
-}
-
-/// Serves jobs in the order in which sharing would end them.
-#[derive(Debug)]
-pub struct FairSojourn;
-
-impl Discipline for FairSojourn {
-    const NAME: &'static str = "fsp";
-    const ABOUT: &'static str =
-        "for comparison: first the job that equal sharing would end first, by true sizes";
-    const ORDER: HfspOrder = HfspOrder::ProjectedFinish;
-}
-
-/// Serves the job with the least work left first.
-#[derive(Debug)]
-pub struct ShortestRemaining;
-
-impl Discipline for ShortestRemaining {
-    const NAME: &'static str = "srpt";
-    const ABOUT: &'static str =
-        "for comparison: the job with the least work left first, by true sizes";
-    const ORDER: HfspOrder = HfspOrder::RemainingWork;
-}
+pub struct BySize<const BY_LEFT: bool>(Hfsp);
 
 /// The options of `fsp` and `srpt`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +91,8 @@ impl Default for YardstickOptions {
 }
 
 impl YardstickOptions {
-    fn in_order(&self, order: HfspOrder) -> HfspOptions {
+    fn in_order(&self, by_left: bool) -> HfspOptions {
+        let order = if by_left { HfspOrder::RemainingWork } else { HfspOrder::ProjectedFinish };
         HfspOptions {
             variant: HfspVariant::Paper2013,
             estimator: Some(self.estimator.clone()),
@@ -148,19 +113,25 @@ impl YardstickOptions {
     }
 }
 
-impl<D: Discipline> Policy for BySize<D> {
-    const NAME: &'static str = D::NAME;
-    const ABOUT: &'static str = D::ABOUT;
+impl<const BY_LEFT: bool> Policy for BySize<BY_LEFT> {
+    const NAME: &'static str = if BY_LEFT { "srpt" } else { "fsp" };
+    const ABOUT: &'static str = if BY_LEFT {
+        "for comparison: the job with the least work left first, by true sizes"
+    } else {
+        "for comparison: first the job that equal sharing would end first, by true sizes"
+    };
     type Options = YardstickOptions;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         if options.estimator.needs_sample() {
-            let message =
-                format!("`{}` measures no samples, from which this estimator estimates", D::NAME);
+            let message = format!(
+                "`{}` measures no samples, from which this estimator estimates",
+                Self::NAME
+            );
             let hint = "`hfsp` does; here are `oracle`, `formula` and `named`";
             return vec![Complaint::error(&["estimator"], message, hint)];
         }
-        Hfsp::settle(&mut options.in_order(D::ORDER), site)
+        Hfsp::settle(&mut options.in_order(BY_LEFT), site)
     }
 
     fn facts(options: &YardstickOptions) -> OptionFacts<'_> {
@@ -168,19 +139,19 @@ impl<D: Discipline> Policy for BySize<D> {
     }
 
     fn new(options: YardstickOptions) -> Self {
-        let mut rules = options.in_order(D::ORDER).rules();
+        let mut rules = options.in_order(BY_LEFT).rules();
         // Theory shares exactly. With whole slots, some jobs would have none.
         rules.virtual_slots = VirtualSlots::Parts;
-        Self { policy: Hfsp::with(rules), discipline: PhantomData }
+        Self(Hfsp::with(rules))
     }
 }
 
-impl<D: Discipline> Wrapper for BySize<D> {
+impl<const BY_LEFT: bool> Wrapper for BySize<BY_LEFT> {
     fn inner(&self) -> &dyn Scheduler {
-        &self.policy
+        &self.0
     }
 
     fn pass<R>(&mut self, ask: impl FnOnce(&mut dyn Scheduler) -> R) -> R {
-        ask(&mut self.policy)
+        ask(&mut self.0)
     }
 }

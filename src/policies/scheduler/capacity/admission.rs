@@ -20,24 +20,20 @@ use rustc_hash::FxHashMap;
 use super::lines::{QueueLines, QueueTurn, QueueWalk};
 use super::node::{QueueId, QueueNode};
 use super::rules::Rules;
-use super::tree::{QueueMember, QueuePlace, QueueTree};
+use super::tree::{QueueMember, QueueTree};
 use mumakil_core::mapred::{Job, JobId, JobSpec, Reason, SlotKind, View};
 
 /// The waiting jobs, and the admitted jobs that count against the limits.
 #[derive(Debug)]
 pub(super) struct Admission {
     rules: Rules,
-    max_system_jobs: u32,
-    /// The jobs of each queue, by the number of the queue.
+    pub(super) max_system_jobs: u32,
     queues: Vec<QueueJobs>,
 }
 
-/// The jobs of one queue.
 #[derive(Debug, Default)]
 struct QueueJobs {
-    /// The waiting jobs, grouped by user.
     waiting: QueueLines<Arc<str>>,
-    /// The admitted jobs that count against the limits.
     counted: BTreeMap<QueueTurn, AdmittedJob>,
     /// The sums over the counted jobs: of all users, and of each user. With the rules up to 0.21,
     /// the sums leave out, during a visit, the jobs behind the position that the visit has reached.
@@ -45,14 +41,12 @@ struct QueueJobs {
     users: FxHashMap<Arc<str>, AdmittedCount>,
 }
 
-/// An admitted job that counts against the limits.
 #[derive(Clone, Debug)]
 struct AdmittedJob {
     user: Arc<str>,
     tasks: u32,
 }
 
-/// The number of counted jobs and of their tasks.
 #[derive(Clone, Copy, Debug, Default)]
 struct AdmittedCount {
     jobs: u32,
@@ -65,24 +59,22 @@ impl Admission {
         Self { rules, max_system_jobs, queues }
     }
 
-    /// Adds a waiting job to its queue.
     pub(super) fn enter(&mut self, job: &QueueMember) {
         self.queues[job.queue.index()].waiting.insert(job.user.clone(), job.turn);
     }
 
-    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: &QueueMember) {
         let jobs = &mut self.queues[job.queue.index()];
         jobs.waiting.remove(job.user.clone(), job.turn);
         jobs.uncount(job.turn);
     }
 
-    /// Moves a job to its new place in its queue or in another; `was` is the place before.
-    pub(super) fn alter(&mut self, was: &QueuePlace, job: &QueueMember) {
-        let jobs = &mut self.queues[was.queue.index()];
-        let waits = jobs.waiting.contains(&job.user, was.turn);
-        jobs.waiting.remove(job.user.clone(), was.turn);
-        let counted = jobs.uncount(was.turn);
+    pub(super) fn alter(&mut self, was: (QueueId, QueueTurn), job: &QueueMember) {
+        let (queue, turn) = was;
+        let jobs = &mut self.queues[queue.index()];
+        let waits = jobs.waiting.contains(&job.user, turn);
+        jobs.waiting.remove(job.user.clone(), turn);
+        let counted = jobs.uncount(turn);
         let jobs = &mut self.queues[job.queue.index()];
         if waits {
             jobs.waiting.insert(job.user.clone(), job.turn);
@@ -92,18 +84,11 @@ impl Admission {
         }
     }
 
-    /// Reads the limit of all queues again.
-    pub(super) fn reload(&mut self, max_system_jobs: u32) {
-        self.max_system_jobs = max_system_jobs;
-    }
-
-    /// Returns the waiting jobs of a queue, in the order of the queue.
     pub(super) fn waiting(&self, queue: QueueId) -> Vec<JobId> {
         self.queues[queue.index()].waiting.in_order()
     }
 
-    /// Returns why a queue refuses a job that is being submitted; `None` if it accepts the job. Only
-    /// 1.x refuses jobs.
+    /// Returns why a queue refuses a job at its submission, which only 1.x does.
     pub(super) fn refuses(&self, queue: &QueueNode, job: &JobSpec) -> Option<Reason> {
         if self.rules != Rules::V1 {
             return None;
@@ -156,7 +141,6 @@ impl Admission {
 }
 
 impl AdmittedCount {
-    /// Returns whether a job may be added, if there may be so many jobs and tasks.
     fn has_room(self, job: &AdmittedJob, jobs: u32, tasks: u32) -> bool {
         self.jobs < jobs && self.tasks + u64::from(job.tasks) <= u64::from(tasks)
     }
@@ -167,8 +151,7 @@ impl QueueJobs {
         self.users.get(user).copied().unwrap_or_default()
     }
 
-    /// Counts the newly admitted jobs, and returns them. The caller removes them from the waiting
-    /// jobs. Takes one step for each admitted job and each user.
+    /// Counts and returns the newly admitted jobs; one step for each of them and each user.
     fn admit(
         &mut self,
         view: &View<'_>,
@@ -204,8 +187,7 @@ impl QueueJobs {
     ) -> Vec<JobId> {
         // In Hadoop a job stops counting when a poll finds that it has launched a task.
         self.forget_launched(view);
-        // Hadoop counts jobs while it walks along the queue, so a job counts only against jobs
-        // behind it.
+        // In Hadoop a job counts only against jobs behind it, since it counts while it walks.
         let mut before: VecDeque<(QueueTurn, AdmittedJob)> =
             take(&mut self.counted).into_iter().collect();
         let known: BTreeSet<Arc<str>> = before.iter().map(|(_, it)| it.user.clone()).collect();
@@ -214,8 +196,7 @@ impl QueueJobs {
         let most = node.limits.jobs_per_user.saturating_mul(node.limits.users);
         let (mut walk, mut admitted) = (QueueWalk::default(), Vec::new());
         while self.all.jobs <= most {
-            // Do not skip a user beyond the limit of users if the user has a counted job: the walk
-            // may reach this job first.
+            // The walk may reach a counted job of a user beyond the limit of users.
             let will_count = |user: &Arc<str>| self.of(user).jobs == 0 && known.contains(user);
             let may = |user: &Arc<str>| self.may_wait(user, node) || will_count(user);
             let Some(job) = self.waiting.next(&mut walk, may) else { break };
@@ -234,8 +215,7 @@ impl QueueJobs {
         admitted
     }
 
-    /// Returns whether the limits admit one more job of a user to the queue of jobs that wait for
-    /// their first task.
+    /// Returns whether one more job of a user may wait for its first task.
     fn may_wait(&self, user: &Arc<str>, node: &QueueNode) -> bool {
         let jobs = self.of(user).jobs;
         let is_known = 0 < jobs;
@@ -244,12 +224,10 @@ impl QueueJobs {
             && (is_known || (self.users.len() as u32) < node.limits.users)
     }
 
-    /// Returns whether a queue may have another job that is initialised and not ended.
     fn queue_has_room(&self, job: &AdmittedJob, node: &QueueNode, most: u32) -> bool {
         self.all.has_room(job, node.system_jobs(most).0, node.limits.tasks)
     }
 
-    /// Returns whether the job's user may have another job that is initialised and not ended.
     fn user_has_room(&self, job: &AdmittedJob, node: &QueueNode, most: u32) -> bool {
         let own = self.of(&job.user);
         own.has_room(job, node.system_jobs(most).1, node.limits.tasks_per_user)
@@ -263,7 +241,6 @@ impl QueueJobs {
         self.counted.insert(turn, entry);
     }
 
-    /// Stops counting a job; returns its entry, if it was counted.
     fn uncount(&mut self, turn: QueueTurn) -> Option<AdmittedJob> {
         let entry = self.counted.remove(&turn)?;
         let own = self.users.get_mut(&entry.user)?;
@@ -277,25 +254,24 @@ impl QueueJobs {
         Some(entry)
     }
 
-    /// Stops counting the jobs that have launched a task.
     fn forget_launched(&mut self, view: &View<'_>) {
-        let has_begun = |job: &Job| {
-            SlotKind::BOTH.iter().any(|kind| {
-                let tasks = job.tasks(*kind);
-                0 < tasks.running() + tasks.finished() + tasks.failed()
-            })
-        };
         let begun: Vec<QueueTurn> = self
             .counted
             .keys()
             .copied()
-            .filter(|(.., job)| view.job(*job).is_some_and(has_begun))
+            .filter(|(.., job)| {
+                view.job(*job).is_some_and(|job: &Job| {
+                    SlotKind::BOTH.iter().any(|kind| {
+                        let tasks = job.tasks(*kind);
+                        0 < tasks.running() + tasks.finished() + tasks.failed()
+                    })
+                })
+            })
             .collect();
         begun.into_iter().for_each(|turn| _ = self.uncount(turn));
     }
 }
 
-/// Returns a job's position in its queue, with its user and tasks for the limits.
 fn entry(view: &View<'_>, tree: &QueueTree, job: JobId) -> Option<(QueueTurn, AdmittedJob)> {
     let (spec, member) = (view.job(job)?.spec(), tree.member(job)?);
     let tasks = spec.maps.saturating_add(spec.reduces);

@@ -23,7 +23,6 @@ pub enum JavaMaps {
     Java8,
 }
 
-/// The size of the table of a map at first.
 pub(super) const FIRST: usize = 16;
 
 impl JavaMaps {

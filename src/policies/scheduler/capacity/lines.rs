@@ -12,7 +12,6 @@ use std::ops::Bound::{Excluded, Unbounded};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, step};
 
-/// The position of a job in its queue.
 pub(super) type QueueTurn = (Priority, SimTime, JobId);
 
 /// The jobs of a queue, in groups; the jobs of a group share the key `L`.
@@ -47,17 +46,14 @@ impl<L: Ord> Default for QueueWalk<L> {
 }
 
 impl<L: Ord + Clone> QueueLines<L> {
-    /// Adds a job to a group.
     pub(super) fn insert(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.insert(turn));
     }
 
-    /// Removes a job from its group.
     pub(super) fn remove(&mut self, of: L, turn: QueueTurn) {
         self.change(of, |line| line.remove(&turn));
     }
 
-    /// Returns whether a job is in a group.
     pub(super) fn contains(&self, of: &L, turn: QueueTurn) -> bool {
         self.lines.get(of).is_some_and(|line| line.contains(&turn))
     }
@@ -77,12 +73,10 @@ impl<L: Ord + Clone> QueueLines<L> {
         }
     }
 
-    /// Returns the groups, each with its jobs in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&L, impl Iterator<Item = JobId>)> {
         self.lines.iter().map(|(of, line)| (of, line.iter().map(|(.., job)| *job)))
     }
 
-    /// Returns all jobs, in the order of the queue.
     pub(super) fn in_order(&self) -> Vec<JobId> {
         let mut all: Vec<QueueTurn> = self.lines.values().flatten().copied().collect();
         all.sort_unstable();
@@ -101,8 +95,7 @@ impl<L: Ord + Clone> QueueLines<L> {
         loop {
             step();
             let behind = walk.next.peek().map(|Reverse((turn, _))| turn);
-            // Merge two sorted sources: the heads that were not visited yet, and the next jobs of
-            // groups whose heads were returned.
+            // Merges the heads not visited yet with the next jobs of groups whose heads were.
             let head = self.heads.range((walk.head.map_or(Unbounded, Excluded), Unbounded)).next();
             let (turn, of) = match head {
                 Some((turn, of)) if behind.is_none_or(|behind| turn < behind) => {
@@ -111,8 +104,6 @@ impl<L: Ord + Clone> QueueLines<L> {
                 }
                 _ => walk.next.pop()?.0,
             };
-            // If the group is not eligible, do not put its next job into `next`, so that the walk
-            // skips the whole group.
             if may(&of) {
                 walk.last = Some((turn, of));
                 return Some(turn.2);

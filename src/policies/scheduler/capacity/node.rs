@@ -22,7 +22,6 @@ pub(super) struct QueueId(pub(super) u32);
 /// The key of jobs that share a limit: their user, and the slots that each of their tasks takes.
 pub(super) type LineOf = (Arc<str>, u32);
 
-/// The state of a queue.
 #[derive(Debug, Default)]
 pub(super) struct QueueNode {
     pub(super) name: String,
@@ -59,13 +58,11 @@ pub(super) struct QueueNode {
     pub(super) jobs: BTreeSet<QueueTurn>,
     /// In a leaf: its jobs that could use a slot, grouped by limit.
     pub(super) ready: PerSlot<QueueLines<LineOf>>,
-    /// In a leaf: the users of its jobs.
     pub(super) users: FxHashMap<Arc<str>, QueueUser>,
     /// In a leaf: the number of users with a job that could use a slot.
     active: PerSlot<u32>,
 }
 
-/// The limits on the initialised jobs of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
     /// The largest number of users with jobs that wait for their first task.
@@ -79,19 +76,14 @@ pub(super) struct Limits {
     pub(super) tasks_per_user: u32,
 }
 
-/// A user with jobs in a queue.
 #[derive(Debug, Default)]
 pub(super) struct QueueUser {
-    /// The number of the user's jobs that have not ended.
     pub(super) jobs: u32,
-    /// The slots that these jobs use.
     pub(super) used: PerSlot<u32>,
-    /// The number of these jobs that could use a slot.
     ready: PerSlot<u32>,
 }
 
 impl QueueId {
-    /// The root, which holds all queues.
     pub(super) const ROOT: Self = Self(0);
 
     pub(super) const fn index(self) -> usize {
@@ -118,8 +110,7 @@ impl QueueNode {
         Self {
             name: name.to_owned(),
             parent: Some(id),
-            // This is a share of the whole cluster, so that computing the slots needs no walk up
-            // the tree.
+            // A share of the whole cluster, so that no walk up the tree is needed.
             share: around.share * share,
             most_share: match (around.most_share, queue.maximum_capacity) {
                 (around, Some(most)) => Some(around.unwrap_or(1.0) * most.get()),
@@ -131,8 +122,7 @@ impl QueueNode {
             // `supports-priority` is off.
             by_priority: queue.supports_priority.unwrap_or(false),
             limits: Limits {
-                // Hadoop initialises the jobs of as many users as can share the queue at a time,
-                // and of two more.
+                // Hadoop: as many users as can share the queue at a time, and two more.
                 users: trunc(1.0 / min_user) + 2,
                 // `maximum-initialized-jobs-per-user` is 2.
                 jobs_per_user: number(queue.max_initialised_per_user, 2),
@@ -146,7 +136,6 @@ impl QueueNode {
         }
     }
 
-    /// Takes over the values of the same queue, as it is declared now.
     pub(super) fn reload(&mut self, declared: &Self) {
         (self.share, self.most_share) = (declared.share, declared.most_share);
         (self.min_user, self.user_factor) = (declared.min_user, declared.user_factor);
@@ -154,16 +143,14 @@ impl QueueNode {
         self.reclaim_after = declared.reclaim_after;
     }
 
-    /// Returns how many initialised jobs the queue may have at a time, and how many each of its
-    /// users, if the whole cluster may have `all` such jobs.
+    /// Returns the queue's part of `all` initialised jobs, and that of each user.
     pub(super) fn system_jobs(&self, all: u32) -> (u32, u32) {
         // 1.x: the queue's share of `maximum-system-jobs`, and the user's share of it, rounded up.
         let jobs = f64::from(all) * self.share;
         (ceil(jobs), ceil(jobs * self.min_user))
     }
 
-    /// Returns how many jobs that have not ended the queue accepts, and how many of each user, if
-    /// the whole cluster may have `all` initialised jobs.
+    /// Returns how many jobs the queue accepts, and of each user, by their parts of `all`.
     pub(super) fn accepted_jobs(&self, all: u32) -> (u32, u32) {
         let (jobs, jobs_of_user) = self.system_jobs(all);
         let factor = self.limits.accept_factor;
@@ -192,18 +179,15 @@ impl QueueNode {
         }
     }
 
-    /// Returns the slots that the queue uses, and its guaranteed slots.
     pub(super) fn standing(&self, kind: SlotKind) -> SlotStanding {
         let share = SlotShare::of(self.slots[kind].into());
         SlotStanding { share: Some(share), ..SlotStanding::of(self.used[kind]) }
     }
 
-    /// Returns the sort key of the queue among its siblings, lowest first: when its claim is due,
-    /// then the used part of its guaranteed slots.
+    /// Returns the sort key among siblings: when its claim is due, then the used part.
     pub(super) fn urgency(&self, kind: SlotKind) -> (SimTime, f64) {
         let ratio = match self.slots[kind] {
-            // As in Hadoop, a queue without guaranteed slots counts as full, not as the most
-            // starved queue.
+            // As in Hadoop, a queue without guaranteed slots counts as full.
             0 => 1.0,
             slots => f64::from(self.used[kind]) / f64::from(slots),
         };
@@ -213,25 +197,21 @@ impl QueueNode {
     /// Returns whether a user may launch another task of `width` slots. In 1.x all slots of the
     /// task count against the limit, before 1.x only one of them.
     pub(super) fn may_have(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> bool {
-        // Up to 0.21 Hadoop tests `used >= limit`, so a wide task may take its user above the
-        // limit.
+        // Up to 0.21 Hadoop tests `used >= limit`: a wide task may exceed the limit.
         let counted = if rules == Rules::V1 { width } else { 1 };
         counted <= self.room(rules, kind, user, width)
     }
 
-    /// Returns how many more slots a user may have, if it is about to launch a task of `width`
-    /// slots.
+    /// Returns how many more slots a user may have, for a task of `width` slots.
     pub(super) fn room(&self, rules: Rules, kind: SlotKind, user: &str, width: u32) -> u32 {
         let used = self.users.get(user).map_or(0, |user| user.used[kind]);
         self.user_limit(rules, kind, width).saturating_sub(used)
     }
 
-    /// Returns the most slots that a user may have, if it is about to launch a task of `width`
-    /// slots.
+    /// Returns the most slots that a user may have, for a task of `width` slots.
     fn user_limit(&self, rules: Rules, kind: SlotKind, width: u32) -> u32 {
         let (slots, used) = (self.slots[kind], self.used[kind]);
-        // 1.x divides the queue among users that have something to launch; versions before 1.x
-        // divide it among all users that have a job.
+        // 1.x divides the queue among users with something to launch, earlier versions among all.
         let (users, own) = match rules {
             Rules::V1 => (self.active[kind], slots.max(width)),
             _ => (self.users.len() as u32, slots),
@@ -240,8 +220,7 @@ impl QueueNode {
             Rules::V1 => used + width <= own,
             _ => used < own,
         };
-        // A queue that uses more than its own slots divides all the slots that it uses, including
-        // those of this task, among its users.
+        // A queue above its own slots divides all slots that it uses, this task included.
         let current = f64::from(if is_within { own } else { used + width });
         let even = ceil(current / f64::from(users.max(1)));
         let limit = even.max(ceil(current * self.min_user));
@@ -252,8 +231,7 @@ impl QueueNode {
         }
     }
 
-    /// Returns the most slots that a user may have, by the rules of 1.x, in a queue with `slots`
-    /// slots.
+    /// Returns the most slots of a user by the rules of 1.x, in a queue with `slots` slots.
     pub(super) fn user_slots(&self, slots: f64) -> u32 {
         trunc(slots.max(1.0).trunc() * self.user_factor)
     }

@@ -20,7 +20,7 @@ use mumakil_core::mapred::{Complaint, ExpectedJob, PerSlot, PolicySite, SlotKind
 const MOST_SLOTS: u64 = 1_000_000;
 
 /// The options of `capacity`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CapacityOptions {
     /// Which version of Hadoop gives the rules.
@@ -50,21 +50,6 @@ pub struct CapacityOptions {
     /// reserved for it, a job does not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
-}
-
-impl Default for CapacityOptions {
-    fn default() -> Self {
-        Self {
-            rules: Rules::Auto,
-            hash_maps: JavaMaps::Auto,
-            allocations: Queues::default(),
-            queue_by: QueueBy::Pool,
-            map_slot: None,
-            reduce_slot: None,
-            wait_factor: None,
-            delay: None,
-        }
-    }
 }
 
 impl CapacityOptions {
@@ -127,15 +112,15 @@ impl CapacityOptions {
     }
 }
 
-/// Complains about slots whose memory is zero.
 fn no_memory(options: &CapacityOptions) -> Vec<Complaint> {
     let slots = [("map_slot", options.map_slot), ("reduce_slot", options.reduce_slot)];
     let empty = slots.into_iter().filter(|(_, memory)| *memory == Some(Bytes::ZERO));
-    let complaint = |(key, _): (&str, _)| {
-        let hint = "leave it out, and every task takes one slot";
-        Complaint::error(&[key], "a slot has some memory", hint)
-    };
-    empty.map(complaint).collect()
+    empty
+        .map(|(key, _): (&str, _)| {
+            let hint = "leave it out, and every task takes one slot";
+            Complaint::error(&[key], "a slot has some memory", hint)
+        })
+        .collect()
 }
 
 /// Warns of queues that never get a slot, or whose jobs never run.
@@ -155,9 +140,10 @@ fn slotless(
     for id in tree.ids().filter(|id| tree.is_leaf(*id)) {
         let node = tree.node(id);
         let QueueNode { name, share, most_share, .. } = node;
-        let is_of_queue =
-            |job: &&ExpectedJob<'_>| tree.leaf(queue_by.choose(job.pool, job.user)) == id;
-        let mut jobs = site.jobs.iter().filter(is_of_queue);
+        let mut jobs = site
+            .jobs
+            .iter()
+            .filter(|job: &&ExpectedJob<'_>| tree.leaf(queue_by.choose(job.pool, job.user)) == id);
         if rules == Rules::V1 && node.system_jobs(queues.max_system_jobs.get()).0 == 0 {
             let message = format!("`{name}` may initialise no job");
             let hint = "by the rules of 1.x it has its share of all jobs: give it one";

@@ -19,7 +19,6 @@ use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups, or_file};
 // Hadoop uses the same name.
 pub(super) const DEFAULT: &str = "default";
 
-/// A number of jobs or tasks.
 pub(super) type JobLimit = Count<1, 2_147_483_647>;
 
 /// `maximum-initialized-active-tasks` and its limit for each user, unless given.
@@ -70,7 +69,6 @@ pub struct Queues {
     pub maps_per_heartbeat: Count<1, 32_767>,
 }
 
-/// Returns the schema of queues, or of Hadoop's file.
 pub(super) fn queues_or_file(schemas: &mut SchemaGenerator) -> Schema {
     or_file::<Queues>("the path of a capacity-scheduler.xml", schemas)
 }
@@ -122,7 +120,6 @@ pub struct Queue {
 }
 
 impl QueueBy {
-    /// Returns the name of a job's queue.
     pub(super) fn of(self, job: &JobSpec) -> &str {
         self.choose(job.named_pool(), &job.user)
     }
@@ -151,8 +148,7 @@ impl Default for Queues {
 }
 
 impl Queues {
-    /// Checks values against each other, since types check only single values. Queues that are
-    /// nested too deep are not checked.
+    /// Checks values against each other, but not of queues nested too deep.
     pub(super) fn check(&self, rules: Rules) -> Vec<Complaint> {
         let mut check = TreeCheck::of("queue");
         check_all(&mut check, rules, None, &self.queues, &Queue::default());
@@ -163,7 +159,6 @@ impl Queues {
         check.complaints()
     }
 
-    /// Returns the queues for those who do not know their type.
     pub(super) fn groups(&self) -> PolicyGroups {
         let mut groups = PolicyGroups { are_fixed: true, ..PolicyGroups::default() };
         note_groups(&self.queues, |queue| &queue.queues, "", &mut groups.around);
@@ -172,8 +167,7 @@ impl Queues {
 }
 
 impl Queue {
-    /// Copies the values that the queue does not set from `around`: the queue around it, or the
-    /// defaults.
+    /// Copies the values that the queue does not set from the queue around it.
     pub(super) fn inherit(&mut self, around: &Self) {
         // Capacities are not inherited, since they are shares of the queue around.
         self.minimum_user_limit = self.minimum_user_limit.or(around.minimum_user_limit);
@@ -189,7 +183,6 @@ impl Queue {
     }
 }
 
-/// Returns the share of each sibling queue that sets no share.
 pub(super) fn even(queues: &IndexMap<String, Queue>) -> f64 {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let (number, sum) = said.fold((0, 0.0), |(n, sum), share| (n + 1, sum + share.get()));
@@ -227,15 +220,13 @@ fn check_all<'q>(
     });
 }
 
-/// Returns the queues side by side in words.
 fn siblings(around: Option<&str>) -> String {
     around.map_or("the outermost queues".to_owned(), |around| {
         format!("the queues inside of `{around}`")
     })
 }
 
-/// Checks that the shares of sibling queues are at most the whole. As in Hadoop up to 0.21, they may
-/// be less.
+/// Checks the sum of the shares of siblings, which is at most the whole up to 0.21.
 fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
     let said = queues.values().filter_map(|queue| queue.capacity);
     let sum: f64 = said.map(Fraction::get).sum();
@@ -252,8 +243,8 @@ fn check_sum(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<
 /// demands it. Only a queue `default` that is alone needs no share, since the file that Hadoop ships
 /// gives it 100 %.
 fn check_whole(check: &mut TreeCheck<'_>, around: Option<&str>, queues: &IndexMap<String, Queue>) {
-    let without = |(name, queue): (&String, &Queue)| queue.capacity.is_none().then(|| name.clone());
-    let without: Vec<String> = queues.iter().filter_map(without).collect();
+    let silent = queues.iter().filter(|(_, queue)| queue.capacity.is_none());
+    let without: Vec<String> = silent.map(|(name, _)| name.clone()).collect();
     if !without.is_empty() {
         if queues.len() > 1 || without != [DEFAULT] {
             let names = listed(without.iter().map(String::as_str));
@@ -293,7 +284,6 @@ fn check_tasks(check: &mut TreeCheck<'_>, name: &str, queue: &Queue) {
     }
 }
 
-/// Checks a queue. If the queue sets no share, its share is `even`.
 fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, even: f64) {
     let share = queue.capacity.map_or(even, Fraction::get);
     if let Some(most) = queue.maximum_capacity.map(Fraction::get)
@@ -320,8 +310,7 @@ fn check_one<'q>(check: &mut TreeCheck<'q>, name: &'q str, queue: &'q Queue, eve
     }
 }
 
-/// Complains about names with which jobs find no queue, and warns of names whose jobs go to the
-/// queue `default` because no queue has the name.
+/// Complains about names of no queue, or warns if their jobs go to the queue `default`.
 pub(super) fn unknown_names(
     queues: &IndexMap<String, Queue>,
     names: &BTreeSet<&str>,
@@ -361,7 +350,6 @@ pub(super) fn unknown_names(
     names.iter().copied().filter_map(complaint).chain(warning).collect()
 }
 
-/// Notes for each queue, by name, whether it is a leaf.
 fn note_leaves<'q>(queues: &'q IndexMap<String, Queue>, leaves: &mut BTreeMap<&'q str, bool>) {
     for (name, queue) in queues {
         leaves.insert(name, queue.queues.is_empty());

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use super::lines::QueueTurn;
 use super::node::QueueId;
+use crate::scheduler::shared::line::entry_at;
 use mumakil_base::random::{Dice as _, Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, JobState, Orders};
@@ -28,7 +29,6 @@ pub(super) struct Readers {
     serves: Vec<(usize, usize)>,
 }
 
-/// A thread.
 #[derive(Debug, Default)]
 struct ReaderThread {
     /// The jobs that wait for it in each of its queues.
@@ -61,16 +61,12 @@ impl Readers {
             let rest = place.checked_sub(number * of_thread);
             let thread = rest.unwrap_or(place) / of_thread.max(1);
             let queues = &mut readers.threads[thread].queues;
-            if readers.serves.len() <= queue.index() {
-                readers.serves.resize(queue.index() + 1, (0, 0));
-            }
-            readers.serves[queue.index()] = (thread, queues.len());
+            *entry_at(&mut readers.serves, queue.index()) = (thread, queues.len());
             queues.push(BTreeSet::new());
         }
         readers
     }
 
-    /// Hands jobs that were admitted to their threads, each with its queue.
     pub(super) fn hand_over(
         &mut self,
         jobs: impl IntoIterator<Item = (QueueId, QueueTurn)>,
@@ -104,14 +100,12 @@ impl Readers {
 }
 
 impl ReaderThread {
-    /// Returns when the idle thread looks for jobs next.
     fn next_look(&self, now: SimTime, every: SimSpan) -> SimTime {
         let slept = now.saturating_since(self.slept_at).as_micros();
         let rounds = slept.div_ceil(every.as_micros().max(1));
         self.slept_at + every * rounds
     }
 
-    /// Takes the next job, if there is one, and begins to read it after a while.
     fn take_next(&mut self, after: SimSpan, orders: &mut Orders<'_>) {
         let queues = self.queues.len();
         while let Some(turn) = (0..queues).find_map(|more| {

@@ -12,14 +12,11 @@ use super::node::QueueId;
 use super::tree::QueueTree;
 use crate::scheduler::shared::launches::Launches;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{
-    AttemptId, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, TrackerId, View,
-};
+use mumakil_core::mapred::{AttemptId, JobId, Orders, PerSlot, Reason, SlotKind, View};
 
 /// Tasks are killed this many heartbeat intervals before a claim is due; if checks are rarer, at
 /// the last check before the claim is due.
-// 0.20.0 kills three heartbeat intervals before the claim is due: a kill takes two intervals to
-// free a slot.
+// As in 0.20.0: a kill takes two intervals to free a slot.
 const BEFORE: u64 = 3;
 
 /// The claims of all queues, and the running attempts that may be killed for them.
@@ -27,9 +24,8 @@ const BEFORE: u64 = 3;
 pub(super) struct Reclaim {
     /// The claims of each queue, by the queue's number; the earliest claim is first.
     claims: Vec<PerSlot<VecDeque<ReclaimedSlots>>>,
-    /// The running attempts. The note of an attempt that is ordered to end holds its queue and its
-    /// slots.
-    launches: Launches<(QueueId, u32)>,
+    /// The running attempts; the note of one ordered to end holds its queue and slots.
+    pub(super) launches: Launches<(QueueId, u32)>,
 }
 
 /// A claim: the slots that a queue should get back, and when.
@@ -47,18 +43,7 @@ impl Reclaim {
         Self { claims, ..Self::default() }
     }
 
-    /// Notes a launch.
-    pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
-        self.launches.note(at, tracker, launched);
-    }
-
-    /// Notes an event of a job; to be called with every event.
-    pub(super) fn job_changed(&mut self, event: &JobEvent) {
-        self.launches.job_changed(event);
-    }
-
-    /// Updates the claims, and kills tasks for claims that are due soon. To be called at the
-    /// interval `every`.
+    /// Updates the claims at the interval `every`, and kills for those that are due soon.
     pub(super) fn look(&mut self, orders: &mut Orders<'_>, tree: &mut QueueTree, every: SimSpan) {
         for kind in SlotKind::BOTH {
             self.claim(&orders.view(), tree, kind);
@@ -80,12 +65,10 @@ impl Reclaim {
             let lacks = u64::from(node.slots[kind].saturating_sub(node.used[kind]));
             let wanted = lacks.min(tree.usable(id, kind)) as u32;
             let claims = &mut self.claims[id.index()][kind];
-            // Drop overdue claims: the queue then makes a new claim to the slots that it still
-            // lacks.
+            // The queue makes a new claim to the slots that it still lacks.
             claims.retain(|claim| view.now() <= claim.due);
             let mut claimed: u32 = claims.iter().map(|claim| claim.slots).sum();
             while let Some(first) = claims.front_mut().filter(|_| wanted < claimed) {
-                // The queue now has more slots, or wants fewer: reduce the earliest claims first.
                 let less = first.slots.min(claimed - wanted);
                 first.slots -= less;
                 claimed -= less;
@@ -98,22 +81,19 @@ impl Reclaim {
                 let (due, slots) = (view.now() + after, wanted - claimed);
                 claims.push_back(ReclaimedSlots { due, slots, is_helped: false });
             }
-            // All claims of a queue have the same time limit, so the first claim is due first. Its
-            // time decides how early the queue is served.
+            // All claims of a queue have the same time limit, so the first one is due first.
             let due = claims.front().map(|claim| claim.due);
             tree.note_due(id, kind, due);
         }
     }
 
-    /// Returns how many slots to free by killing, for claims that are due soon.
     fn needed(&mut self, view: &View<'_>, kind: SlotKind, every: SimSpan) -> u32 {
         // Look ahead at least until the next check; otherwise a claim could become due in between.
         let soon = view.now() + (view.heartbeat_interval() * BEFORE).max(every);
         let all = self.claims.iter_mut().flat_map(|claims| &mut claims[kind]);
         let due = all.filter(|claim| claim.due <= soon && !claim.is_helped);
         due.map(|claim| {
-            // A kill takes effect later. Without this mark, the next check would kill for the same
-            // claim again.
+            // A kill takes effect later: the next check must not kill for the claim again.
             claim.is_helped = true;
             claim.slots
         })
@@ -125,26 +105,25 @@ impl Reclaim {
         let leaves = tree.ids().filter(|id| tree.is_leaf(*id));
         // The slots of attempts that are already ordered to end do not count as excess.
         let rich = leaves.map(|id| {
-            let left = excess(tree, id, kind).saturating_sub(self.doomed_slots(id, kind));
-            (id, left)
+            let here = self.launches.ordered_ends(kind).filter(|(queue, _)| *queue == id);
+            let doomed = here.map(|(_, slots)| slots).sum();
+            (id, excess(tree, id, kind).saturating_sub(doomed))
         });
         let rich: Vec<(QueueId, u32)> = rich.filter(|(_, excess)| 0 < *excess).collect();
         let total: u32 = rich.iter().map(|(_, excess)| excess).sum();
         let needed = needed.min(total);
-        // Tasks of several slots may not add up exactly to a queue's part, so the next queue gives
-        // up the rest.
+        // Wide tasks may not add up to a queue's part: the next queue gives up the rest.
         let (mut left, mut more) = (needed, 0);
         for (id, excess) in rich {
             // Round up, so that the parts together suffice; `left` stops at the needed number.
-            let part = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
-            let part = left.min(part + more).min(excess);
+            let due = (u64::from(needed) * u64::from(excess)).div_ceil(total.into()) as u32;
+            let part = left.min(due + more).min(excess);
             let killed = self.kill_in(orders, tree, id, kind, part);
             (left, more) = (left - killed, part - killed);
         }
     }
 
-    /// Kills attempts of a queue that take at most `slots` slots together. Returns the slots of the
-    /// killed attempts.
+    /// Kills attempts of a queue with at most `slots` slots, and returns their slots.
     fn kill_in(
         &mut self,
         orders: &mut Orders<'_>,
@@ -170,25 +149,18 @@ impl Reclaim {
         killed
     }
 
-    /// Returns the slots of a queue's attempts that are ordered to end.
-    fn doomed_slots(&self, id: QueueId, kind: SlotKind) -> u32 {
-        let doomed = self.launches.ordered_ends(kind);
-        doomed.filter(|(queue, _)| *queue == id).map(|(_, slots)| slots).sum()
-    }
-
     /// Returns the attempts of a job that are not ordered to end, the one with the least progress
     /// first.
     fn least_progressed(&self, view: &View<'_>, job: JobId, kind: SlotKind) -> Vec<AttemptId> {
-        let all = self.launches.latest_first(job, kind);
-        let mut all: Vec<AttemptId> = all.map(|(_, attempt)| attempt).collect();
+        let latest_first = self.launches.latest_first(job, kind);
+        let mut all: Vec<AttemptId> = latest_first.map(|(_, attempt)| attempt).collect();
         // The sort is stable: among attempts with equal progress, the latest is killed first.
         all.sort_by(|a, b| view.progress(*a).total_cmp(&view.progress(*b)));
         all
     }
 }
 
-/// Returns how many slots a queue uses beyond its guaranteed slots; reserved trackers do not count
-/// as used.
+/// Returns how many slots a queue uses beyond its own, but for reserved trackers.
 fn excess(tree: &QueueTree, id: QueueId, kind: SlotKind) -> u32 {
     let node = tree.node(id);
     node.used[kind].saturating_sub(node.slots[kind]).saturating_sub(node.kept[kind])

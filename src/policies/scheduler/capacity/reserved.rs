@@ -10,43 +10,29 @@ use std::collections::BTreeMap;
 use super::tree::QueueTree;
 use mumakil_core::mapred::{JobId, PerSlot, SlotKind, TrackerId, View};
 
-/// The reserved trackers.
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
     jobs: PerSlot<BTreeMap<TrackerId, JobId>>,
 }
 
+/// Slots of a kind on a tracker.
+type At = (TrackerId, SlotKind);
+
 impl Reserved {
-    /// Returns the job for which a tracker is reserved; `None` if it is not reserved.
     pub(super) fn by(&self, tracker: TrackerId, kind: SlotKind) -> Option<JobId> {
         self.jobs[kind].get(&tracker).copied()
     }
 
-    /// Reserves a tracker for a job.
-    pub(super) fn keep(
-        &mut self,
-        view: &View<'_>,
-        tree: &mut QueueTree,
-        tracker: TrackerId,
-        kind: SlotKind,
-        job: JobId,
-    ) {
+    pub(super) fn keep(&mut self, view: &View<'_>, tree: &mut QueueTree, at: At, job: JobId) {
         // A tracker is reserved for one job at a time, so end the reservation of any other job.
-        self.free(view, tree, tracker, kind);
-        self.jobs[kind].insert(tracker, job);
-        tree.reserve(view, job, kind, true);
+        self.free(view, tree, at);
+        self.jobs[at.1].insert(at.0, job);
+        tree.reserve(view, job, at.1, true);
     }
 
-    /// Ends the reservation of a tracker.
-    pub(super) fn free(
-        &mut self,
-        view: &View<'_>,
-        tree: &mut QueueTree,
-        tracker: TrackerId,
-        kind: SlotKind,
-    ) {
-        if let Some(job) = self.jobs[kind].remove(&tracker) {
-            tree.reserve(view, job, kind, false);
+    pub(super) fn free(&mut self, view: &View<'_>, tree: &mut QueueTree, at: At) {
+        if let Some(job) = self.jobs[at.1].remove(&at.0) {
+            tree.reserve(view, job, at.1, false);
         }
     }
 
@@ -54,13 +40,12 @@ impl Reserved {
     pub(super) fn prune(&mut self, view: &View<'_>, tree: &mut QueueTree) {
         for kind in SlotKind::BOTH {
             let is_vain = |(tracker, job): (&TrackerId, &JobId)| {
-                // If the job has ended, or its last task was launched on another tracker, the
-                // reserved slots would stay idle for ever.
+                // Otherwise the reserved slots would stay idle for ever.
                 let wants = tree.member(*job).is_some_and(|member| 0 < member.pending[kind]);
                 (!wants || !view.is_active(*tracker)).then_some(*tracker)
             };
             let vain: Vec<TrackerId> = self.jobs[kind].iter().filter_map(is_vain).collect();
-            vain.into_iter().for_each(|tracker| self.free(view, tree, tracker, kind));
+            vain.into_iter().for_each(|tracker| self.free(view, tree, (tracker, kind)));
         }
     }
 }

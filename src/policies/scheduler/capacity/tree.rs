@@ -4,7 +4,6 @@
 //! offer need not count anything. At each offer, sibling queues are sorted by the used part of
 //! their guaranteed slots. As in Hadoop, equal queues keep the order that they had before.
 
-use std::cmp::Ordering;
 use std::mem;
 use std::sync::Arc;
 
@@ -15,16 +14,16 @@ use super::lines::QueueTurn;
 use super::node::{LineOf, QueueId, QueueNode, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
+use crate::scheduler::shared::line::entry_at;
 use crate::scheduler::shared::reduces::Reduces;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding, View, step};
 
-/// The queues and the jobs in them.
 #[derive(Debug)]
 pub(super) struct QueueTree {
     rules: Rules,
     hash_maps: JavaMaps,
-    reduces: Reduces,
+    pub(super) reduces: Reduces,
     /// All queues, the root first; each queue comes after the queue around it.
     nodes: Vec<QueueNode>,
     leaves: FxHashMap<String, QueueId>,
@@ -36,7 +35,6 @@ pub(super) struct QueueTree {
     slots: PerSlot<u32>,
 }
 
-/// A job in its queue.
 #[derive(Debug)]
 pub(super) struct QueueMember {
     pub(super) queue: QueueId,
@@ -48,18 +46,10 @@ pub(super) struct QueueMember {
     pub(super) admitted_at: Option<SimTime>,
     /// The number of trackers that are reserved for the job.
     pub(super) reserved: PerSlot<u32>,
-    /// The slots that the job uses: those of its running tasks, and of the trackers reserved for
-    /// it.
+    /// The slots of the job's running tasks, and of the trackers reserved for it.
     used: PerSlot<u32>,
     /// The number of the job's tasks that could be launched.
     pub(super) pending: PerSlot<u32>,
-}
-
-/// The place of a job before it was moved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct QueuePlace {
-    pub(super) queue: QueueId,
-    pub(super) turn: QueueTurn,
 }
 
 impl QueueTree {
@@ -96,7 +86,6 @@ impl QueueTree {
         tree
     }
 
-    /// Adds the queues that are declared inside another.
     fn declare(&mut self, around: QueueId, outer: &Queue) {
         let even = even(&outer.queues);
         for (name, queue) in &outer.queues {
@@ -108,15 +97,12 @@ impl QueueTree {
             self.nodes[around.index()].children.map.push(id);
             self.nodes.push(node);
             if queue.queues.is_empty() {
-                // Names are checked to be unique. If two leaves had the same name, use the first
-                // one.
+                // Names are checked to be unique; of two equal ones the first counts.
                 self.leaves.entry(name.clone()).or_insert(id);
             }
             self.declare(id, &queue);
         }
     }
-
-    // ---- look-ups ----
 
     /// Returns the leaves in the order in which Hadoop lists them at first.
     pub(super) fn listed(&self) -> Vec<QueueId> {
@@ -133,10 +119,6 @@ impl QueueTree {
         (0..self.nodes.len() as u32).map(QueueId).inspect(|_| step())
     }
 
-    pub(super) fn reduces(&self) -> &Reduces {
-        &self.reduces
-    }
-
     pub(super) fn node(&self, id: QueueId) -> &QueueNode {
         step();
         &self.nodes[id.index()]
@@ -146,8 +128,7 @@ impl QueueTree {
         self.node(id).children.map.is_empty()
     }
 
-    /// Returns the leaf for a job that names this queue; the fallback queue if no leaf has this
-    /// name.
+    /// Returns the leaf of this name, or else the fallback queue.
     pub(super) fn leaf(&self, name: &str) -> QueueId {
         self.leaves.get(name).copied().unwrap_or(self.fallback)
     }
@@ -161,60 +142,50 @@ impl QueueTree {
         self.node(leaf).jobs.iter().rev().map(|(.., job)| *job)
     }
 
-    /// Returns a queue, the queue around it, and so on up to the root.
     pub(super) fn upwards(&self, id: QueueId) -> impl Iterator<Item = QueueId> {
         std::iter::successors(Some(id), |id| self.node(*id).parent)
     }
 
-    // ---- jobs ----
-
-    /// Adds a job whose tasks take `width` slots each.
     pub(super) fn enter(&mut self, job: &Job, queue: QueueId, width: PerSlot<u32>) {
-        let node = &mut self.nodes[queue.index()];
-        // If priorities are off, all jobs have the same priority, so arrival decides.
-        let priority = if node.by_priority { job.priority() } else { Priority::Normal };
-        let user = job.spec().user.clone();
-        let turn = (priority, job.submitted_at(), job.id());
-        node.users.entry(user.clone()).or_default().jobs += 1;
-        node.jobs.insert(turn);
-        let member = QueueMember {
+        let mut member = QueueMember {
             queue,
-            user,
-            turn,
+            user: job.spec().user.clone(),
+            turn: (Priority::Normal, job.submitted_at(), job.id()),
             width,
             admitted_at: None,
             reserved: PerSlot::default(),
             used: PerSlot::default(),
             pending: PerSlot::default(),
         };
-        if self.jobs.len() <= job.id().index() {
-            self.jobs.resize_with(job.id().index() + 1, || None);
-        }
-        self.jobs[job.id().index()] = Some(Box::new(member));
+        self.stand(job, &mut member);
+        *entry_at(&mut self.jobs, job.id().index()) = Some(Box::new(member));
     }
 
-    /// Moves a job whose priority or queue has changed to its new place. Returns its place before;
-    /// `None` if the tree does not have the job.
-    pub(super) fn alter(
-        &mut self,
-        view: &View<'_>,
-        job: &Job,
-        queue: QueueId,
-    ) -> Option<QueuePlace> {
-        let mut member = self.jobs.get_mut(job.id().index())?.take()?;
-        let was = QueuePlace { queue: member.queue, turn: member.turn };
-        // `refresh` adds the counts again, at the new place.
-        SlotKind::BOTH.into_iter().for_each(|kind| self.count(&mut member, kind, 0, 0));
-        self.remove(&member);
-        let node = &mut self.nodes[queue.index()];
-        let priority = if node.by_priority { job.priority() } else { Priority::Normal };
-        member.queue = queue;
-        member.turn = (priority, job.submitted_at(), job.id());
+    /// Gives a job its turn in its queue.
+    fn stand(&mut self, job: &Job, member: &mut QueueMember) {
+        let node = &mut self.nodes[member.queue.index()];
+        // If priorities are off, all jobs have the same priority, so arrival decides.
+        member.turn.0 = if node.by_priority { job.priority() } else { Priority::Normal };
         node.users.entry(member.user.clone()).or_default().jobs += 1;
         node.jobs.insert(member.turn);
         for kind in SlotKind::BOTH {
             node.kept[kind] += member.reserved[kind] * member.width[kind];
         }
+    }
+
+    /// Moves a job whose priority or queue has changed, and returns its place before.
+    pub(super) fn alter(
+        &mut self,
+        view: &View<'_>,
+        job: &Job,
+        queue: QueueId,
+    ) -> Option<(QueueId, QueueTurn)> {
+        let mut member = self.jobs.get_mut(job.id().index())?.take()?;
+        // `refresh` adds the counts again, at the new place.
+        SlotKind::BOTH.into_iter().for_each(|kind| self.count(&mut member, kind, 0, 0));
+        self.remove(&member);
+        let was = (mem::replace(&mut member.queue, queue), member.turn);
+        self.stand(job, &mut member);
         self.jobs[job.id().index()] = Some(member);
         self.refresh(view, job.id());
         Some(was)
@@ -240,7 +211,6 @@ impl QueueTree {
         changed
     }
 
-    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         let Some(mut member) = self.jobs.get_mut(job.index()).and_then(Option::take) else {
             return;
@@ -248,8 +218,7 @@ impl QueueTree {
         for kind in SlotKind::BOTH {
             self.count(&mut member, kind, 0, 0);
         }
-        // Trackers that are reserved for the job no longer count as used; their reservations end at
-        // the next poll.
+        // The reservations themselves end at the next poll.
         self.remove(&member);
     }
 
@@ -268,7 +237,6 @@ impl QueueTree {
         }
     }
 
-    /// Marks a job as admitted.
     pub(super) fn admit(&mut self, view: &View<'_>, job: JobId) {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             member.admitted_at = Some(view.now());
@@ -281,8 +249,7 @@ impl QueueTree {
         if let Some(Some(member)) = self.jobs.get_mut(job.index()) {
             let kept = &mut self.nodes[member.queue.index()].kept[kind];
             let reserved = &mut member.reserved[kind];
-            // Subtract all trackers of the job and add the new number of them, since a number that
-            // is 0 already stays 0.
+            // All trackers of the job, since a number that is 0 already stays 0.
             *kept -= *reserved * member.width[kind];
             *reserved = if is_kept { *reserved + 1 } else { reserved.saturating_sub(1) };
             *kept += *reserved * member.width[kind];
@@ -290,7 +257,6 @@ impl QueueTree {
         self.refresh(view, job);
     }
 
-    /// Updates the counts of a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let Some(job) = view.job(id) else { return };
         let Some(mut member) = self.jobs.get_mut(id.index()).and_then(Option::take) else { return };
@@ -305,8 +271,7 @@ impl QueueTree {
         self.jobs[id.index()] = Some(member);
     }
 
-    /// Updates the slots that a job uses and could use: in the counts of its user, of its queue,
-    /// and of the queues around it.
+    /// Updates the slots that a job uses and could use, up the tree.
     fn count(&mut self, member: &mut QueueMember, kind: SlotKind, used: u32, pending: u32) {
         let was_used = mem::replace(&mut member.used[kind], used);
         let was_pending = mem::replace(&mut member.pending[kind], pending);
@@ -324,8 +289,7 @@ impl QueueTree {
             node.change_ready(line, member.turn, kind, is_ready);
         }
         let mut queue = Some(member.queue);
-        // The queues around this queue count only used slots and ready jobs. If neither number
-        // changes, the walk ends.
+        // Queues around this one count only used slots and ready jobs.
         while let Some(id) = queue.filter(|_| was_used != used || was_ready != is_ready) {
             let node = &mut self.nodes[id.index()];
             node.used[kind] = node.used[kind] - was_used + used;
@@ -334,8 +298,6 @@ impl QueueTree {
             queue = node.parent;
         }
     }
-
-    // ---- slots ----
 
     /// Computes the slots of the queues anew, if the slots of the cluster have changed.
     pub(super) fn measure(&mut self, view: &View<'_>) {
@@ -367,14 +329,17 @@ impl QueueTree {
         }
         let mut children = mem::take(&mut self.nodes[id.index()].children[kind]);
         // The sort is stable and starts from the last order: as in Hadoop, equal queues keep it.
-        children.sort_by(|a, b| self.compare(kind, *a, *b));
+        children.sort_by(|a, b| {
+            let [(a_due, a_ratio), (b_due, b_ratio)] =
+                [a, b].map(|id| self.node(*id).urgency(kind));
+            a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
+        });
         for child in &children {
             self.sort_in(*child, kind, leaves);
         }
         self.nodes[id.index()].children[kind] = children;
     }
 
-    /// Returns whether a queue could use a slot and may have one.
     fn is_served(&self, id: QueueId, kind: SlotKind) -> bool {
         let node = self.node(id);
         0 < node.ready_inside[kind]
@@ -382,22 +347,13 @@ impl QueueTree {
             && node.used[kind] < node.most[kind]
     }
 
-    /// Returns whether the rules allow a queue to be served: in 0.21, only if the queue has
-    /// guaranteed slots.
+    /// Returns whether a queue may be served: in 0.21 only one with guaranteed slots.
     fn may_be_served(&self, node: &QueueNode, kind: SlotKind) -> bool {
-        // In 0.20 and 1.x, a queue without guaranteed slots may get slots that other queues leave
-        // idle.
+        // In 0.20 and 1.x such a queue may get slots that other queues leave idle.
         0 < node.slots[kind] || self.rules != Rules::V21
     }
 
-    /// Compares two sibling queues: the queue that compares as less is served first.
-    fn compare(&self, kind: SlotKind, a: QueueId, b: QueueId) -> Ordering {
-        let [(a_due, a_ratio), (b_due, b_ratio)] = [a, b].map(|id| self.node(id).urgency(kind));
-        a_due.cmp(&b_due).then(a_ratio.total_cmp(&b_ratio))
-    }
-
-    /// Notes when a queue's claim is due, in this queue and in the queues around it, so that all of
-    /// them are served first.
+    /// Notes when a queue's claim is due, so that it and all around it are served first.
     pub(super) fn note_due(&mut self, id: QueueId, kind: SlotKind, due: Option<SimTime>) {
         self.nodes[id.index()].due[kind] = due;
         let mut around = self.node(id).parent;
@@ -409,23 +365,19 @@ impl QueueTree {
         }
     }
 
-    // ---- limits ----
-
     /// Returns the slots of a queue if it may not have `slots` more slots, because of its own limit
     /// or the limit of a queue around it; otherwise `None`. Limits of users do not matter here.
     pub(super) fn limit(&self, queue: QueueId, kind: SlotKind, slots: u32) -> Option<SlotStanding> {
-        let has_room = |id| {
+        (!self.upwards(queue).all(|id| {
             let node = self.node(id);
-            // Use a saturating sum, since the width of a task and a missing maximum may be very
-            // large numbers.
+            // The width of a task and a missing maximum may be very large numbers.
             let is_below = node.used[kind].saturating_add(slots) <= node.most[kind];
             is_below && self.may_be_served(node, kind)
-        };
-        (!self.upwards(queue).all(has_room)).then(|| self.node(queue).standing(kind))
+        }))
+        .then(|| self.node(queue).standing(kind))
     }
 
-    /// Returns how many slots a queue's jobs could use now; in 1.x only as many as their users may
-    /// have. Visits all jobs that could use a slot.
+    /// Returns how many slots a queue's jobs could use now, in 1.x within users' limits.
     pub(super) fn usable(&self, queue: QueueId, kind: SlotKind) -> u64 {
         let node = self.node(queue);
         if self.rules != Rules::V1 {

@@ -49,7 +49,6 @@ impl Estimator {
     }
 }
 
-/// The width of a uniform distribution, in standard deviations.
 const SQRT_12: f64 = 3.464_101_615_137_754_6;
 
 /// Returns the middle of the uniform distribution that is fitted to times in ascending order, which

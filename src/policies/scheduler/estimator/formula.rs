@@ -30,8 +30,8 @@ impl<'de> Deserialize<'de> for SizeFormula {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let formula = RankFormula::deserialize(from)?;
         if let Some(name) = formula.late_fact() {
-            let early = FACTS.iter().filter(|fact| fact.is_early);
-            let early = listed(early.map(|fact| fact.name.to_owned()), "and");
+            let facts = FACTS.iter().filter(|fact| fact.is_early);
+            let early = listed(facts.map(|fact| fact.name.to_owned()), "and");
             return Err(de::Error::custom(format!(
                 "`{name}` is of a job that runs, and sizes are estimated before: there are {early}"
             )));
@@ -56,11 +56,9 @@ impl JsonSchema for SizeFormula {
     }
 }
 
-/// Estimates sizes by formulas.
 #[derive(Debug)]
 pub(super) struct FormulaEstimator {
     formulas: PerSlot<SizeFormula>,
-    /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
     stack: Vec<f64>,
 }

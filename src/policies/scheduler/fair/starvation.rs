@@ -25,7 +25,7 @@ pub(super) struct Starvation {
     every: SimSpan,
     /// How long a pool may be below its fair share before tasks are killed for it; `None` means
     /// forever.
-    fair_share_after: Option<SimSpan>,
+    pub(super) fair_share_after: Option<SimSpan>,
     /// In the paper a pool is starved below its exact share, in Hadoop only below half of it.
     variant: FairVariant,
     /// Whether tasks are killed, or their kills at least recorded.
@@ -50,7 +50,6 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the clock of a pool that has both shares at `now`.
     fn new(now: SimTime) -> Self {
         Self { at_min_share: now, at_fair_share: now }
     }
@@ -82,19 +81,12 @@ impl Starvation {
         }
     }
 
-    /// Reads the time-out of fair shares again.
-    pub(super) fn reload(&mut self, fair_share_after: Option<SimSpan>) {
-        self.fair_share_after = fair_share_after;
-    }
-
-    /// Returns the longest time until tasks can be killed for a pool that falls below its share
-    /// now.
+    /// Returns the longest time until tasks are killed for a pool below its share.
     pub(super) fn longest(&self, tree: &Tree) -> SimSpan {
-        let of_pools = tree.pools().ids().filter_map(|id| tree.pools().pool(id).min_share_after);
+        let of_pools = tree.pools.ids().filter_map(|id| tree.pools.pool(id).min_share_after);
         of_pools.chain(self.fair_share_after).max().unwrap_or(SimSpan::ZERO) + self.every
     }
 
-    /// Notes a launch.
     pub(super) fn launched(&mut self, at: SimTime, tracker: TrackerId, launched: Launched) {
         // Without preemption no attempt is ever killed, so none needs to be remembered.
         if self.kills {
@@ -102,7 +94,6 @@ impl Starvation {
         }
     }
 
-    /// Notes an event of a job; to be called with every event.
     pub(super) fn job_changed(&mut self, event: &JobEvent) {
         self.launches.job_changed(event);
         // From here on the job's demand shows whether its pool has its share.
@@ -140,7 +131,7 @@ impl Starvation {
             // The pool was made after the last tick, so it has no clocks yet.
             None => return false,
         };
-        is_over(now, clock.at_min_share, tree.pools().pool(pool).min_share_after)
+        is_over(now, clock.at_min_share, tree.pools.pool(pool).min_share_after)
             || is_over(now, clock.at_fair_share, self.fair_share_after)
     }
 
@@ -155,11 +146,11 @@ impl Starvation {
         let is_time = rounds != std::mem::replace(&mut self.rounds, rounds);
         // A pool that was made since the last tick begins as if it had its share.
         let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
-        self.clocks.resize(tree.pools().ids().count(), new);
+        self.clocks.resize(tree.pools.ids().count(), new);
         for kind in SlotKind::BOTH {
             let mut books = self.books(&orders.view(), tree, kind);
             self.update_clocks(now, tree, &books);
-            for pool in tree.pools().ids().filter(|_| is_time) {
+            for pool in tree.pools.ids().filter(|_| is_time) {
                 self.relieve_in(orders, pool, tree, &mut books);
             }
         }
@@ -167,29 +158,26 @@ impl Starvation {
 
     fn books(&self, view: &View<'_>, tree: &Tree, kind: SlotKind) -> SlotBooks {
         let shares = fair_shares(tree, kind, f64::from(view.capacity(kind)), self.variant);
-        let left: Vec<u32> =
-            tree.pools().ids().map(|pool| tree.state(pool).running[kind]).collect();
+        let left: Vec<u32> = tree.pools.ids().map(|pool| tree.state(pool).running[kind]).collect();
         let mut books = SlotBooks { kind, shares, left };
         // Attempts that are being killed still count as running, so subtract them from their pools.
-        self.launches.ordered_ends(kind).for_each(|pool| books.note_preempted(tree.pools(), *pool));
+        self.launches.ordered_ends(kind).for_each(|pool| books.note_preempted(&tree.pools, *pool));
         books
     }
 
-    /// Returns when the first job was submitted that is being set up, in this pool or below it;
-    /// `None` if there is no such job.
+    /// Returns when the first job in setup was submitted, in this pool or below it.
     fn arriving_since(&self, tree: &Tree, pool: PoolId) -> Option<SimTime> {
         let arriving = self.arriving.values();
-        let here = arriving.filter(|(of, _)| tree.pools().upwards(*of).any(|one| one == pool));
+        let here = arriving.filter(|(of, _)| tree.pools.upwards(*of).any(|one| one == pool));
         here.map(|(_, at)| *at).min()
     }
 
     fn update_clocks(&mut self, now: SimTime, tree: &Tree, books: &SlotBooks) {
-        for pool in tree.pools().ids() {
+        for pool in tree.pools.ids() {
             let state = tree.state(pool);
             let kind = books.kind;
             let running = state.running[kind];
-            // A job that is being set up demands nothing yet, but its pool does without it only if
-            // the whole minimum share is running.
+            // A pool does without a job in setup only if its whole minimum share is running.
             let awaits = running < state.min_share[kind];
             let since = if awaits { self.arriving_since(tree, pool) } else { None };
             let clock = &mut self.clocks[pool.index()][kind];
@@ -202,8 +190,7 @@ impl Starvation {
                 FairVariant::Hadoop => 0.5,
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
-            // The cast rounds down, as in 0.21 to 1.2.1: a pool with a share of one slot is never
-            // below half.
+            // Cut off as in 0.21 to 1.2.1: a pool with a share of one is never below half.
             if owed as u32 <= state.running[kind] {
                 clock.at_fair_share = now;
             }
@@ -218,26 +205,23 @@ impl Starvation {
         tree: &Tree,
         books: &mut SlotBooks,
     ) {
-        let pools = tree.pools();
+        let pools = &tree.pools;
         let now = orders.view().now();
         let inside = &pools.pool(around).children;
         let lacks: u32 = inside.iter().map(|pool| self.lacks(now, tree, *pool, books)).sum();
         if lacks == 0 {
             return;
         }
-        // Kills that are already ordered for these pools will free slots, so the pools lack fewer.
-        // `skip` leaves out the pool itself, which is not below itself.
+        // Ordered kills will free slots; `skip` leaves out the pool itself.
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
-        // The starved pools will also get the slots that no pool's task occupies: free slots, and
-        // those of cleanups.
+        // Starved pools also get the slots that no pool's task occupies.
         let idle = idle(&orders.view(), tree, around, books.kind);
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
         }
-        // Check both shares, since the minimum share may exceed the fair share if the pool around
-        // has a smaller minimum.
+        // The minimum share may exceed the fair share if the pool around has less.
         let has_more = |pool: PoolId, books: &SlotBooks| {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
@@ -252,23 +236,20 @@ impl Starvation {
                 tree.jobs_of(pool).flat_map(|job| self.launches.latest_first(job, books.kind));
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
-        // Kill the latest attempts first, since they lose the least work (section 4). The attempt's
-        // number decides ties; Hadoop has no order for them.
+        // The latest lose the least work (section 4). Hadoop has no order of ties.
         victims.sort_unstable_by(|a, b| b.cmp(a));
         for (_, attempt, pool) in victims {
             if lacks == 0 {
                 break;
             }
-            // Check the pool again, since earlier kills of this round may have brought it down to
-            // its share.
+            // Earlier kills of this round may have brought the pool down to its share.
             if has_more(pool, books) {
                 let standing = SlotStanding {
                     share: Some(SlotShare::of(books.shares[pool.index()])),
                     ..tree.standing(pool, books.kind)
                 };
                 let reason = Reason::OverShare(standing);
-                // As nothing is killed, the next round finds the same pools starved and, as in
-                // Hadoop's log, counts them again.
+                // The next round finds the same pools starved, as in Hadoop's log.
                 if self.only_logs {
                     orders.would_kill(attempt, reason);
                 } else {
@@ -287,7 +268,7 @@ impl Starvation {
         let clock = self.clocks[pool.index()][kind];
         let is_over = |since, after| is_over(now, since, after);
         let demand = state.demand[kind];
-        let min_share = match is_over(clock.at_min_share, tree.pools().pool(pool).min_share_after) {
+        let min_share = match is_over(clock.at_min_share, tree.pools.pool(pool).min_share_after) {
             true => owed(tree, pool, kind),
             false => 0,
         };
@@ -320,11 +301,11 @@ fn owed(tree: &Tree, pool: PoolId, kind: SlotKind) -> u32 {
 /// Returns how many slots that no pool's task occupies can still go to pools inside `around`.
 fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
     let room = |pool: PoolId| {
-        let most = tree.pools().pool(pool).max[kind].min(view.capacity(kind));
+        let most = tree.pools.pool(pool).max[kind].min(view.capacity(kind));
         most.saturating_sub(tree.state(pool).running[kind])
     };
     // The limit is the smallest room under a maximum among `around` and the pools around it.
-    tree.pools().upwards(around).map(room).min().unwrap_or(0)
+    tree.pools.upwards(around).map(room).min().unwrap_or(0)
 }
 
 /// Returns whether a time-out has passed; `false` if there is no time-out.
@@ -340,7 +321,7 @@ pub(super) fn fair_shares(
     slots: f64,
     variant: FairVariant,
 ) -> Vec<f64> {
-    let pools = tree.pools();
+    let pools = &tree.pools;
     let mut shares = vec![0.0; pools.ids().count()];
     shares[PoolId::ROOT.index()] = slots;
     let (mut scratch, mut found) = (Vec::new(), Vec::new());

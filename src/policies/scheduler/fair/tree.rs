@@ -13,46 +13,39 @@ use super::unserved_jobs::{UnservedJobs, UnservedPage};
 use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::delay::Delay;
 use crate::scheduler::shared::job_queue::JobQueue;
+use crate::scheduler::shared::line::{entry_at, move_entry};
 use crate::scheduler::shared::names::SortName;
-use crate::scheduler::shared::new_job_boost::NewJobBoost;
-use crate::scheduler::shared::places::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
-use crate::scheduler::shared::share::weight;
+use crate::scheduler::shared::share::{NewJobBoost, weight};
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding, View,
 };
 
-/// The pools and the jobs in them.
 #[derive(Debug)]
 pub(super) struct Tree {
-    pools: PoolTree,
+    pub(super) pools: PoolTree,
     states: Vec<PoolState>,
     /// The jobs by number; `None` for jobs that are unknown or have ended.
     jobs: Vec<Option<Box<Member>>>,
     line: JobQueue,
-    /// Decides when a job's demand is computed: at every change in the paper's variant, only at
-    /// updates in Hadoop's.
+    /// A job's demand is computed at every change in the paper, at updates in Hadoop.
     variant: FairVariant,
-    /// Whether a job's weight grows with its demand.
     weighs_size: bool,
-    /// The larger weight of new jobs.
     boost: Option<NewJobBoost>,
     /// The new jobs, each with the instant from which it is no longer new.
     boosted: BTreeSet<(SimTime, JobId)>,
-    reduces: Reduces,
+    pub(super) reduces: Reduces,
     /// The jobs whose demand is to be computed at the next update.
     stale: BTreeSet<JobId>,
-    /// The jobs that have ended since the last update; in Hadoop they still count until the next
-    /// one.
+    /// The ended jobs, which in Hadoop still count until the next update.
     ended: Vec<JobId>,
     /// The pools with jobs without maps that the last offer asked.
     passed: Vec<PoolId>,
 }
 
-/// The state of a pool.
 #[derive(Debug, Default)]
 pub(super) struct PoolState {
     name: SortName,
@@ -78,7 +71,6 @@ pub(super) struct PoolState {
     key: PerSlot<Option<PoolKey>>,
 }
 
-/// A job in its pool.
 #[derive(Debug)]
 struct Member {
     pool: PoolId,
@@ -106,8 +98,7 @@ pub(super) struct Key {
     /// The job's id, if ties are decided by id: Hadoop compares ids as texts.
     id: Option<Arc<str>>,
     job: JobId,
-    /// Whether the job has no task to launch. This field comes after the unique `job`, so it never
-    /// decides the order.
+    /// Whether the job has no task to launch; behind the unique `job` it decides nothing.
     is_unserved: bool,
 }
 
@@ -124,8 +115,7 @@ struct PoolKey {
 }
 
 impl PoolKey {
-    /// This bit is set if the pool has its minimum share, or as much of the share as it demands.
-    /// The bits of a ratio never contain it.
+    /// Set if the pool has its minimum share, or all of it that it demands.
     // The sign bit is free, because ratios are not negative. It sorts served pools last.
     const SERVED: u64 = 1 << 63;
 }
@@ -150,7 +140,6 @@ impl Tree {
         tree
     }
 
-    /// Adds states for new pools; at first a new pool is not asked for tasks.
     fn make_states(&mut self, made_at: SimTime) {
         for id in self.pools.ids_from(self.states.len()) {
             let pool = self.pools.pool(id);
@@ -159,43 +148,28 @@ impl Tree {
         }
     }
 
-    // ---- look-ups ----
-
-    pub(super) fn pools(&self) -> &PoolTree {
-        &self.pools
-    }
-
-    pub(super) fn reduces(&self) -> &Reduces {
-        &self.reduces
-    }
-
     pub(super) fn state(&self, pool: PoolId) -> &PoolState {
         &self.states[pool.index()]
     }
 
-    /// Returns the slots that a pool holds, and its share.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = self.state(pool);
         SlotStanding { min_share: state.min_share[kind], ..SlotStanding::of(state.running[kind]) }
     }
 
-    /// Returns the jobs of a pool by number, lowest first.
     pub(super) fn jobs_of(&self, pool: PoolId) -> impl Iterator<Item = JobId> {
         self.state(pool).jobs.iter().copied()
     }
 
-    /// Returns when a job became runnable; `None` if it is not runnable.
     pub(super) fn runnable_since(&self, job: JobId) -> Option<SimTime> {
         self.jobs.get(job.index())?.as_ref()?.runnable_since
     }
 
-    /// Returns the child pools of a pool that are asked for tasks, the next pool first.
     pub(super) fn ready_pools(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.state(pool).ready_pools[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns the jobs of a pool that have a task to launch, each with its position, the next job
-    /// first.
+    /// Returns the jobs of a pool with a task to launch and their positions, in order.
     pub(super) fn places(
         &self,
         pool: PoolId,
@@ -204,7 +178,6 @@ impl Tree {
         self.state(pool).ready_jobs[kind].iter().map(|key| (key.job, key))
     }
 
-    /// Returns whether any job counts as asked for maps although it has none to launch.
     pub(super) fn has_unserved_jobs(&self) -> bool {
         self.variant == FairVariant::Hadoop
     }
@@ -219,12 +192,10 @@ impl Tree {
         kind: SlotKind,
     ) -> impl Iterator<Item = JobId> + use<'t> {
         let jobs = self.places(pool, kind).map(|(job, _)| job);
-        let since = move |job| self.runnable_since(job);
-        self.reduces.in_order(kind, view, jobs, since)
+        self.reduces.in_order(kind, view, jobs, move |job| self.runnable_since(job))
     }
 
-    /// Reports the jobs that are not asked, each with the reason: the job may not run yet, or a
-    /// pool around it is at its maximum.
+    /// Reports the jobs that may not run yet, or with a pool at its maximum around them.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let members = (0..).map(JobId).zip(&self.jobs);
         for (job, member) in members.filter_map(|(job, member)| Some((job, member.as_ref()?))) {
@@ -238,8 +209,7 @@ impl Tree {
         }
     }
 
-    /// Returns the slots and the maximum of the first pool at its maximum, from this pool upwards;
-    /// `None` if all these pools are below their maximums.
+    /// Returns the slots and the maximum of the first pool at its maximum, upwards.
     fn full_around(&self, pool: PoolId, kind: SlotKind) -> Option<SlotStanding> {
         self.pools.upwards(pool).find_map(|id| {
             let (most, held) = (self.pools.pool(id).max[kind], self.state(id).running[kind]);
@@ -247,8 +217,6 @@ impl Tree {
             (most <= held).then_some(SlotStanding { share, ..SlotStanding::of(held) })
         })
     }
-
-    // ---- jobs ----
 
     /// Adds a job. In Hadoop it counts from the next update on.
     pub(super) fn enter(&mut self, job: &Job, pool: &str) {
@@ -281,8 +249,7 @@ impl Tree {
         match self.variant {
             FairVariant::Paper => self.forget(job, None),
             FairVariant::Hadoop => {
-                // Do not compute the job's demand anew: in Hadoop the old demand counts until the
-                // next update.
+                // In Hadoop the old demand counts until the next update.
                 self.refresh_job(view, job, false, delay);
                 self.ended.push(job);
             }
@@ -327,7 +294,6 @@ impl Tree {
         self.stale.extend(members.filter_map(|(id, member)| member.is_some().then_some(id)));
     }
 
-    /// Moves every pool to its position among its siblings.
     pub(super) fn place_all_pools(&mut self) {
         for id in self.pools.ids() {
             SlotKind::BOTH.into_iter().for_each(|kind| self.place_pools(id, kind));
@@ -343,8 +309,7 @@ impl Tree {
         self.states[member.pool.index()].jobs.remove(&job);
         self.stale.remove(&job);
         for kind in SlotKind::BOTH {
-            // Set the job's counts to zero first, so that the sums of all pools around the job no
-            // longer contain it.
+            // The sums of all pools around must no longer contain the job.
             self.count(&mut member, kind, 0);
             self.demand(&mut member, kind, 0);
             self.place(&mut member, kind, None, delay.as_deref_mut());
@@ -352,7 +317,6 @@ impl Tree {
         }
     }
 
-    /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, job: JobId, delay: &mut Delay) {
         // Hadoop computes demand only at updates, so note the job for the next update.
         let is_stale = self.variant == FairVariant::Hadoop;
@@ -364,8 +328,7 @@ impl Tree {
 
     fn refresh_job(&mut self, view: &View<'_>, id: JobId, measures: bool, delay: &mut Delay) {
         let Some(job) = view.job(id) else { return };
-        // Take the job out of the list, so that the code below may change pools; `keep` puts it
-        // back.
+        // Taken out of the list, so that the code below may change pools.
         let Some(mut member) = self.take(id) else { return };
         for kind in SlotKind::BOTH {
             let mut is_new = self.count(&mut member, kind, job.tasks(kind).running());
@@ -395,10 +358,7 @@ impl Tree {
     }
 
     fn keep(&mut self, job: JobId, member: Box<Member>) {
-        if self.jobs.len() <= job.index() {
-            self.jobs.resize_with(job.index() + 1, || None);
-        }
-        self.jobs[job.index()] = Some(member);
+        *entry_at(&mut self.jobs, job.index()) = Some(member);
     }
 
     /// Returns whether a job is asked for tasks of a kind. Hadoop asks a running job for maps even
@@ -419,7 +379,6 @@ impl Tree {
         is_new
     }
 
-    /// Computes the weight of a job from its demand.
     fn weigh(&self, member: &mut Member, now: SimTime, kind: SlotKind) {
         // A demand of 0 may give the weight 0; `bits` handles the division by it.
         let demand = self.weighs_size.then_some(member.demand[kind]);
@@ -455,16 +414,13 @@ impl Tree {
         Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_unserved }
     }
 
-    // ---- counts, up the tree ----
-
     /// Sets the number of running tasks of a job. Returns whether the number has changed.
     fn count(&mut self, member: &mut Member, kind: SlotKind, running: u32) -> bool {
         let was = mem::replace(&mut member.running[kind], running);
         let mut pool = Some(member.pool);
         while let Some(id) = pool.filter(|_| was != running) {
             let all = &mut self.states[id.index()].running[kind];
-            // The sum contains `was`. Subtract `was` before adding, so that the sum never falls
-            // below zero.
+            // Subtract first, so that the sum never falls below zero.
             *all = *all - was + running;
             pool = self.pools.pool(id).parent;
         }
@@ -489,8 +445,6 @@ impl Tree {
         is_new
     }
 
-    // ---- order ----
-
     /// Moves a job to a position in its pool. Before that, counts the offers that have passed the
     /// job over at its old position. Returns whether the position has changed.
     fn place(
@@ -507,8 +461,7 @@ impl Tree {
         let was = mem::replace(&mut member.key[kind], key.clone());
         // Jobs without a task to launch are asked only for maps.
         if let Some(was) = was.as_ref().filter(|was| was.is_unserved) {
-            // The journal's entries refer to positions, so read the job's waiting time while the
-            // job still has its old position.
+            // The journal's entries refer to positions, so read it at the old one.
             if let (Some(delay), Some(page)) = (delay, member.vain_since.take()) {
                 delay.note_passes(was.job, state.vain.since(page, was));
             }
@@ -522,15 +475,13 @@ impl Tree {
         true
     }
 
-    /// Begins an offer. For jobs that the last offer passed over, the waiting time of that offer
-    /// ends now.
+    /// Begins an offer, where the wait of jobs that the last offer passed over ends.
     pub(super) fn begin(&mut self, now: SimTime, delay: &mut Delay) {
         let Self { passed, states, jobs, .. } = self;
         for pool in passed.drain(..) {
             let PoolState { vain, jobs: members, .. } = &mut states[pool.index()];
             vain.begin(now);
-            // Reading the journal for all jobs is expensive, so do it only to shorten a journal
-            // that has grown long.
+            // Reading for all jobs is expensive, so only a long journal is shortened.
             if !vain.are_many(members.len()) {
                 continue;
             }
@@ -545,8 +496,7 @@ impl Tree {
         }
     }
 
-    /// Notes that the offer passes over jobs of a pool that have no maps: the jobs before `up_to`,
-    /// or all if `up_to` is `None`.
+    /// Notes that the offer passes over the jobs without maps before `up_to`, or all.
     pub(super) fn pass_over(
         &mut self,
         offer: &mut Offer<'_>,
@@ -596,8 +546,7 @@ impl Tree {
         let running = state.running[kind];
         let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
-        // As in Hadoop, an offer does not ask a pool at its maximum, so it does not pass over the
-        // pool's jobs either.
+        // As in Hadoop, a pool at its maximum is not asked, so its jobs are not passed over.
         if !has_ready && !has_unserved_jobs || pool.max[kind] <= running {
             return None;
         }
@@ -609,18 +558,14 @@ impl Tree {
         let ratio = bits(f64::from(running) / part);
         let measure = match self.variant {
             _ if is_served => ratio | PoolKey::SERVED,
-            // The paper goes by "how far each pool is below its minimum share" (section 4.1): the
-            // pool that lacks most slots comes first.
+            // Section 4.1: by "how far each pool is below its minimum share".
             FairVariant::Paper => u64::from(u32::MAX - (owed - running)),
             FairVariant::Hadoop => ratio,
         };
         Some(PoolKey { measure, name: state.name.clone(), pool: id })
     }
 
-    // ---- updates ----
-
-    /// Removes the ended jobs. If jobs have come or ended, decides which jobs may run. Then
-    /// computes the demands of changed jobs.
+    /// Removes ended jobs, decides which may run, and computes the demands of changed ones.
     pub(super) fn update(&mut self, view: &View<'_>, delay: &mut Delay) {
         // As in Hadoop: first drop ended jobs, then decide which jobs may run, then compute demand.
         for job in mem::take(&mut self.ended) {
@@ -641,12 +586,10 @@ impl Tree {
         }
     }
 
-    /// Sets the minimum shares. If the minimum shares of the root's children add up to more than
-    /// `slots`, all minimum shares are scaled down.
+    /// Sets the minimum shares, scaled down if those of the outermost pools exceed `slots`.
     pub(super) fn scale_promises(&mut self, slots: PerSlot<u32>) {
         for kind in SlotKind::BOTH {
-            // The minimum of an inner pool is a part of the minimum of its outermost pool, so it
-            // shrinks by the same ratio.
+            // The minimum of an inner pool is a part of its outermost pool's.
             let outermost = self.pools.pool(PoolId::ROOT).children.iter();
             let promised: u64 = outermost.map(|id| u64::from(self.pools.pool(*id).min[kind])).sum();
             let slots = u64::from(slots[kind]);

@@ -47,7 +47,6 @@ impl UnservedJobs {
         self.last_page()
     }
 
-    /// Removes a job.
     pub(super) fn leave(&mut self) {
         self.jobs -= 1;
     }
@@ -57,8 +56,7 @@ impl UnservedJobs {
     /// map in this offer is added after this call, so no time passes for it in this offer.
     pub(super) fn pass_over(&mut self, at: SimTime, up_to: Option<Key>, anywhere: bool) {
         match self.journal.last_mut().filter(|last| last.pass.until.is_none()) {
-            // The open entry belongs to this offer, so only move its end back: an offer passes each
-            // job over only once.
+            // An offer passes each job over only once, so only the end moves back.
             Some(UnservedEntry { up_to: farthest, .. }) => {
                 let is_farther = farthest.is_some()
                     && up_to.as_ref().is_none_or(|it| Some(it) > farthest.as_ref());
@@ -93,20 +91,19 @@ impl UnservedJobs {
         // Pages count from the first entry ever made; the journal may have lost its first entries.
         let known = page.0.saturating_sub(self.before) as usize;
         let news = self.journal[known..].iter();
-        let concern =
-            move |entry: &&UnservedEntry| entry.up_to.as_ref().is_none_or(|up_to| place < up_to);
-        news.filter(concern).map(|entry| &entry.pass)
+        news.filter(move |entry: &&UnservedEntry| {
+            entry.up_to.as_ref().is_none_or(|up_to| place < up_to)
+        })
+        .map(|entry| &entry.pass)
     }
 
     pub(super) fn last_page(&self) -> UnservedPage {
         UnservedPage(self.before + self.journal.len() as u64)
     }
 
-    /// Returns whether the journal is so long that all jobs (their number is `jobs`) should read
-    /// it, so that it can be cleared.
+    /// Returns whether the journal is so long that all of the `jobs` jobs should read it.
     pub(super) fn are_many(&self, jobs: usize) -> bool {
-        // Wait for at least as many entries as jobs, so that large pools seldom walk over all their
-        // jobs.
+        // Large pools should seldom walk over all their jobs.
         FEW.max(jobs) <= self.journal.len()
     }
 

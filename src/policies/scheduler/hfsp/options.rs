@@ -1,19 +1,16 @@
 //! The options of `hfsp`, and its rules. A variant sets all rules; an option replaces one of them.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::ops::RangeInclusive;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::scheduler::estimator::{Estimator, SizeError};
 use crate::scheduler::shared::allocations::{PoolBy, misnamed};
-use crate::scheduler::shared::delay::{Delay, DelaySpec, SkipRule};
-use crate::scheduler::shared::measure::{Measure, MeasuredTurn};
+use crate::scheduler::shared::delay::DelaySpec;
+use crate::scheduler::shared::line::{Measure, MeasuredTurn};
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use crate::scheduler::shared::taking::Victim;
@@ -36,9 +33,6 @@ pub struct HfspOptions {
     /// How many maps, and how many reduces, the sample of a job has: 5, in `hadoop` 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Count<0, 10_000>>,
-    /// Which tasks of a job are its sample: `first` in the papers' variants, `any` in `hadoop`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<SampledTasks>,
     /// The share of the cluster's slots in which samples run before anything else: all slots in
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,14 +84,9 @@ pub struct HfspOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<SuspendedSpec>,
     /// How long jobs wait for their input: `auto` in `paper-2013`, not at all in `hadoop`. In
-    /// `paper-2015` offers are counted instead (`skips`).
-    #[schemars(extend("x-only-if" = {"skips": null}))]
+    /// `paper-2015`, unless given, as many offers pass a job over as there are trackers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
-    /// How often a job is passed over before it may launch far from its input, instead of `delay`:
-    /// in `paper-2015` as often as there are trackers, unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skips: Option<SkipRule>,
 }
 
 /// Where the papers and the published source differ.
@@ -118,9 +107,8 @@ pub enum HfspVariant {
 }
 
 /// Which tasks of a job are its sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SampledTasks {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SampledTasks {
     /// The tasks that it launches first, however long they take.
     First,
     /// The tasks that are measured first, whenever they were launched: a task that takes long
@@ -167,10 +155,11 @@ pub enum LateOrder {
 }
 
 /// How the slots of the virtual cluster are dealt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::scheduler) enum VirtualSlots {
     /// Whole slots in turn, the job with the fewest tasks first. With more jobs than slots the
     /// largest jobs have no slot, and may starve; a note among the events says when this is so.
+    #[default]
     SmallestFirst,
     /// Whole slots in turn, in the order in which jobs came. With more jobs than slots
     /// the latest jobs have no slot.
@@ -210,7 +199,6 @@ impl Weights {
             .map(|message| Complaint::warning(&["weights", "pools"], message, hint))
     }
 
-    /// Returns the weight of a job.
     pub(super) fn of(&self, job: &Job) -> f64 {
         match self {
             Self::Equal => 1.0,
@@ -275,50 +263,17 @@ impl Victims {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confidence(f64);
 
-impl Serialize for Confidence {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() { to.serialize_f64(self.0) } else { to.serialize_str("inf") }
-    }
-}
-
-impl<'de> Deserialize<'de> for Confidence {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ConfidenceVisitor;
-        impl de::Visitor<'_> for ConfidenceVisitor {
-            type Value = Confidence;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of at least 1, or `inf`")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Confidence, E> {
-                match text {
-                    "inf" => Ok(Confidence(f64::INFINITY)),
-                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
-                }
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Confidence, E> {
-                self.visit_f64(number as f64)
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Confidence, E> {
-                match number {
-                    1.0.. => Ok(Confidence(number)),
-                    _ => Err(E::invalid_value(Unexpected::Float(number), &self)),
-                }
-            }
-        }
-        from.deserialize_any(ConfidenceVisitor)
-    }
-}
-
-impl JsonSchema for Confidence {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Confidence".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "number", "minimum": 1 }, { "const": "inf" }] })
-    }
+mumakil_base::text_form! {
+    Confidence,
+    name: "Confidence",
+    expected: "a number of at least 1, or `inf`",
+    pattern: r"^\s*([1-9]\d*(\.\d+)?|inf)\s*$",
+    parse: |text| text.trim().parse().ok().filter(|times| 1.0 <= *times).map(Confidence),
+    print: |confidence, f| write!(f, "{}", confidence.0),
+    write: |self, to| match self.0 {
+        f64::INFINITY => to.serialize_str("inf"),
+        times => to.serialize_f64(times),
+    },
 }
 
 /// The options, completed by the variant.
@@ -346,27 +301,9 @@ pub(in crate::scheduler) struct HfspRules {
     pub(super) reduces_arrive: ReduceArrival,
     pub(super) victims: Victims,
     pub(super) suspended: SuspendedSpec,
-    pub(super) wait: LocalityWait,
-}
-
-/// How long a job waits for its input.
-#[derive(Clone, Debug)]
-pub(super) enum LocalityWait {
-    /// By time.
-    Delay(DelaySpec),
-    /// By the number of offers that pass it over; `None` is the number of trackers.
-    Skips(Option<u64>),
-}
-
-impl LocalityWait {
-    pub(super) fn delay(&self) -> Delay {
-        match self {
-            Self::Delay(spec) => Delay::new(spec),
-            // The text knows only local and non-local tasks, so a job that has waited may launch
-            // anywhere.
-            Self::Skips(most) => Delay::by_skips(*most, 0),
-        }
-    }
+    /// How long jobs wait for their input; `None`: until as many offers have passed them over as
+    /// there are trackers.
+    pub(super) delay: Option<DelaySpec>,
 }
 
 impl HfspRules {
@@ -392,7 +329,6 @@ impl HfspRules {
             // scheduled in the Training module".
             discount: Discount::Sample,
             order: HfspOrder::ProjectedFinish,
-            // 2015, section 3.1, and the published source: the order stays as it was.
             late: LateOrder::InTurn,
             aging: 1.0,
             // Round robin, beginning with the jobs that have few tasks (2013, section 3.1; 2015,
@@ -409,7 +345,7 @@ impl HfspRules {
             suspended: SuspendedSpec::FEW,
             // 2013, section 3.1: "the same timeout mechanism" as the original delay scheduler. The
             // paper gives no times, so these are the times of `fair`.
-            wait: LocalityWait::Delay(DelaySpec { w1: wait, w2: wait, ..DelaySpec::NONE }),
+            delay: Some(DelaySpec { w1: wait, w2: wait, ..DelaySpec::NONE }),
         }
     }
 
@@ -448,7 +384,7 @@ impl HfspRules {
                 // Section 3.1: non-local tasks are postponed "for a fixed amount of attempts". The
                 // paper gives no number. As many attempts as trackers are chosen: a block with three
                 // copies is then on one of the trackers in 95 of 100 cases, on any cluster.
-                wait: LocalityWait::Skips(None),
+                delay: None,
                 ..Self::of_papers()
             },
             HfspVariant::Hadoop => Self {
@@ -479,7 +415,7 @@ impl HfspRules {
                 // The source walks the last job's attempts by id.
                 victims: Victims::LastJobOldest,
                 // `delay.enabled` is false.
-                wait: LocalityWait::Delay(DelaySpec::NONE),
+                delay: Some(DelaySpec::NONE),
                 ..Self::of_papers()
             },
         }
@@ -496,9 +432,10 @@ impl HfspOptions {
             complaints.push(Complaint::error(&["aging"], message, "1 is as fast as time"));
         }
         if let Some(Weights::Pools(pools)) = &self.weights {
-            let extreme = |(_, weight): &(_, &Factor)| !WEIGHTS.contains(&weight.get());
-            complaints.extend(pools.iter().filter(extreme).map(|(pool, weight)| {
-                let (message, hint) = if weight.get() == 0.0 {
+            for (pool, weight) in pools {
+                let (message, hint) = if WEIGHTS.contains(&weight.get()) {
+                    continue;
+                } else if weight.get() == 0.0 {
                     (
                         "a weight is above zero: at 0 no job of the pool would ever have its turn",
                         "1 is as much as others",
@@ -510,8 +447,8 @@ impl HfspOptions {
                         "only the ratio of weights counts: 1 is as much as others",
                     )
                 };
-                Complaint::error(&["weights", "pools", pool], message, hint)
-            }));
+                complaints.push(Complaint::error(&["weights", "pools", pool], message, hint));
+            }
         }
         complaints.extend(self.suspended.and_then(|spec| spec.complaint(&["suspended", "few"])));
         let rules = self.rules();
@@ -543,17 +480,10 @@ impl HfspOptions {
         let spares_maps = base.map_preemption == SlotTaking::Wait;
         let preemption = self.preemption.unwrap_or(base.preemption);
         let maps = if spares_maps { SlotTaking::Wait } else { preemption };
-        let wait = match (&self.delay, self.skips) {
-            // If both are given, the check warns that `delay` has no effect.
-            (_, Some(most)) => LocalityWait::Skips(Some(most.get().into())),
-            (Some(delay), None) => LocalityWait::Delay(delay.clone()),
-            (None, None) => base.wait,
-        };
         HfspRules {
             estimator: self.estimator.clone().unwrap_or(base.estimator),
             error: self.error.clone(),
             sample: self.sample.map_or(base.sample, Count::get),
-            sampled: self.sampled.unwrap_or(base.sampled),
             training_slots: self.training_slots.map_or(base.training_slots, Fraction::get),
             reduce_time_out: self.reduce_time_out.or(base.reduce_time_out),
             confidence: self.confidence.map_or(base.confidence, |Confidence(times)| times),
@@ -566,7 +496,7 @@ impl HfspOptions {
             spared: self.spared.unwrap_or(base.spared),
             victims: self.victims.unwrap_or(base.victims),
             suspended: self.suspended.unwrap_or(base.suspended),
-            wait,
+            delay: self.delay.clone().or(base.delay),
             ..base
         }
     }

@@ -10,8 +10,7 @@ use super::trainer::{SampleFindings, Trainer};
 use super::virtual_cluster::{Dealing, Size, VirtualCluster};
 use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
-use crate::scheduler::shared::line::JobLine;
-use crate::scheduler::shared::measure::{Measure, MeasuredTurn};
+use crate::scheduler::shared::line::{JobLine, Measure, MeasuredTurn};
 use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -19,15 +18,13 @@ use mumakil_core::mapred::{
     TrackerId, View,
 };
 
-/// The tasks of one kind, maps or reduces, of all jobs.
 #[derive(Debug)]
 pub(super) struct Phase {
     kind: SlotKind,
     rules: HfspRules,
-    cluster: VirtualCluster,
-    trainer: Trainer,
-    line: JobLine<MeasuredTurn>,
-    /// The jobs that have not arrived in the virtual cluster yet.
+    pub(super) cluster: VirtualCluster,
+    pub(super) trainer: Trainer,
+    pub(super) line: JobLine<MeasuredTurn>,
     awaited: BTreeSet<JobId>,
     /// The estimated sizes of jobs, in seconds of work.
     sizes: FxHashMap<JobId, f64>,
@@ -37,22 +34,18 @@ pub(super) struct Phase {
     left: FxHashMap<JobId, f64>,
     /// The number of slots of the cluster when the jobs were last ranked.
     slots: u32,
-    /// When the jobs were last ranked.
     settled_at: SimTime,
     /// Whether an event may have changed the order.
     is_stale: bool,
     /// Which jobs have ranks that are up to date with the virtual cluster.
     ranked: Ranked,
-    /// The jobs that the virtual cluster has ranked. Their ranks are removed before jobs are ranked
-    /// anew.
+    /// The jobs that the virtual cluster has ranked, whose ranks go before the next round.
     placed: Vec<JobId>,
-    /// Whether some job has no slot in the virtual cluster.
     leaves_some_out: bool,
     /// The jobs that should have ended; empty if they are served in turn.
     late: FxHashMap<JobId, LateJob>,
 }
 
-/// A job that should have ended.
 #[derive(Clone, Copy, Debug)]
 struct LateJob {
     /// How long its attempts had held slots when jobs were last ranked, in seconds, if it counts.
@@ -74,17 +67,14 @@ struct RealSize {
 /// jobs take all free slots. So the policy ranks only a few jobs at a time.
 #[derive(Debug)]
 enum Ranked {
-    /// No job.
     Nobody,
     /// The jobs that have ended in the virtual cluster, the jobs that are not in it, and, of the
     /// other jobs, those that end first.
     First(Dealing),
-    /// All jobs.
     All,
 }
 
-/// How many jobs are ranked at once. If these jobs do not suffice, another batch of this size is
-/// ranked.
+/// How many jobs are ranked at once.
 // Chosen: a tracker has fewer slots of a kind, so a second batch is rarely needed.
 const AT_ONCE: usize = 64;
 
@@ -122,19 +112,9 @@ impl Phase {
         }
     }
 
-    // ---- sizes ----
-
-    /// Returns an upper bound of the time until all jobs with known sizes have ended in the virtual
-    /// cluster.
-    pub(super) fn ages(&self) -> SimSpan {
-        self.cluster.ages()
-    }
-
-    /// Adds a job that can launch tasks from now on.
     pub(super) fn enter(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let tasks = job.tasks(self.kind).total();
-        // Skip a job without reduces: the virtual cluster of reduces divides by the number of
-        // tasks.
+        // The virtual cluster divides by the number of tasks.
         if tasks == 0 {
             return;
         }
@@ -142,8 +122,7 @@ impl Phase {
         if estimates.true_work(job, self.kind).is_none() {
             self.trainer.enter(job.id(), tasks);
         }
-        // The job ranks last until it arrives in the virtual cluster, since reduces that are
-        // launched earlier would only wait.
+        // Until it arrives the job ranks last: its reduces would only wait.
         self.line.enter((Measure(f64::INFINITY), job.id()), 0, 0);
         self.awaited.insert(job.id());
         self.await_arrival(view, job, estimates);
@@ -186,13 +165,11 @@ impl Phase {
         self.left.insert(job.id(), work);
     }
 
-    /// Gives a job its weight anew, since its priority or its pool has changed.
     pub(super) fn weigh(&mut self, view: &View<'_>, job: &Job) {
         self.cluster.set_weight(view.now(), job.id(), self.rules.weights.of(job));
         self.is_stale = true;
     }
 
-    /// Notes that an attempt has ended.
     pub(super) fn ended(
         &mut self,
         view: &View<'_>,
@@ -213,26 +190,22 @@ impl Phase {
             self.measure(view.now(), last);
             estimates.task_done(job.id(), self.kind, self.trainer.seconds(last));
         }
-        // Only this order uses the real work left. Other orders skip this step, since with the
-        // oracle it draws the true time of each task anew.
+        // With the oracle this draws the true time of each task anew.
         if self.rules.order == HfspOrder::RemainingWork {
             self.note_done(job, attempt, report, estimates);
         }
-        // The end of a real task does not change projected ends, but it may change the other
-        // orders.
+        // Projected ends do not depend on the ends of real tasks.
         self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
         self.use_findings(view, job, estimates);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
-            // Rank more jobs until this job has a rank. If the ranks are stale, the job keeps its
-            // last rank instead.
+            // If the ranks are stale, the job keeps its last rank.
             while !self.is_stale && self.line.place(job.id()).is_none() && self.rank_more() {}
             self.line.keep_place(job.id());
             self.is_stale |= self.cluster.leave(view.now(), job.id());
         }
     }
 
-    /// Adds the time of a task that has succeeded to the real size of its job.
     fn measure(&mut self, now: SimTime, last: &Report) {
         let seconds = self.trainer.seconds(last);
         if let Some(real) = self.real.get_mut(&last.attempt.job()) {
@@ -242,8 +215,7 @@ impl Phase {
         }
     }
 
-    /// Returns how large a job was estimated to be, and how large it was; `None` if it has no tasks
-    /// of this kind, or if its size was never estimated.
+    /// Returns the estimated and the real size of a job, if it was estimated.
     pub(super) fn size(&self, job: JobId) -> Option<JobSize> {
         let estimated = self.sizes.get(&job).copied().filter(|size| size.is_finite())?;
         Some(JobSize { estimated, real: self.real.get(&job)?.work })
@@ -258,9 +230,9 @@ impl Phase {
         report: Option<&Report>,
         estimates: &Estimates,
     ) {
-        let seconds = estimates.true_task(job, self.kind, attempt.task.index);
-        let measured = || report.map_or(0.0, |report| self.trainer.seconds(report));
-        let seconds = seconds.unwrap_or_else(measured);
+        let truth = estimates.true_task(job, self.kind, attempt.task.index);
+        let seconds =
+            truth.unwrap_or_else(|| report.map_or(0.0, |report| self.trainer.seconds(report)));
         if let Some(left) = self.left.get_mut(&job.id()) {
             // The size is an estimate and may be exceeded by the tasks, so stop at zero.
             *left = (*left - seconds).max(0.0);
@@ -284,7 +256,7 @@ impl Phase {
         let sample: Vec<SimSpan> = work.iter().map(took).collect();
         let own = estimates.own(&KnownJob { view, job, kind, sample: &sample });
         let size = own.unwrap_or_else(|| {
-            estimates.with_error(job, kind, tasks * (estimates.task_time(&work) + before))
+            estimates.with_error(job, kind, tasks * (estimates.estimator.task_time(&work) + before))
         });
         let done = match self.rules.discount {
             Discount::Sample => done,
@@ -303,9 +275,6 @@ impl Phase {
         self.left.insert(id, left);
     }
 
-    // ---- ranks ----
-
-    /// Removes a job that has ended.
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
         self.is_stale |= self.cluster.leave(view.now(), job);
         self.trainer.remove(job);
@@ -340,10 +309,6 @@ impl Phase {
         self.trainer.count(job.id(), pending, tasks.total() - tasks.finished() - tasks.failed());
     }
 
-    pub(super) fn launched(&mut self, attempt: AttemptId) {
-        self.trainer.launched(attempt);
-    }
-
     /// Brings the ranks up to date, those of late jobs included; `records` say how long attempts have
     /// held slots. Returns a note for the event log when jobs cease or begin to have virtual slots.
     pub(super) fn settle(
@@ -357,8 +322,7 @@ impl Phase {
         note
     }
 
-    /// Finds the jobs that should have ended, and ranks them. Under SRPT the first of the other jobs
-    /// is served with them.
+    /// Ranks the jobs that should have ended, under SRPT with the first of the others.
     fn find_late(&mut self, view: &View<'_>, records: &FxHashMap<JobId, JobRecord>) {
         if self.rules.late == LateOrder::InTurn {
             return;
@@ -388,8 +352,7 @@ impl Phase {
         self.late = ranked.collect();
     }
 
-    /// Returns the rank of a late job by its attained service and by the slots that it holds for its
-    /// weight; `None` if it has no tasks of this kind.
+    /// Returns the rank of a late job; `None` if it has no tasks of this kind.
     fn late_rank(&self, job: &Job, attained: f64) -> Option<Measure> {
         let held = f64::from(self.line.held_by(job.id())?) / self.rules.weights.of(job);
         Some(Measure(match self.rules.late {
@@ -404,10 +367,8 @@ impl Phase {
     /// the event log when jobs cease or begin to have virtual slots.
     fn rank_anew(&mut self, view: &View<'_>) -> Option<&'static str> {
         let slots = view.capacity(self.kind);
-        // Some jobs do virtual work faster than other jobs, so an order by virtual work changes as
-        // time passes. The other orders do not.
+        // Only an order by virtual work changes as time passes.
         let melts = self.rules.order == HfspOrder::VirtualWork && self.settled_at < view.now();
-        // Nothing that affects ranks has changed, so keep them.
         if !self.is_stale && !melts && slots == self.slots {
             return None;
         }
@@ -430,7 +391,6 @@ impl Phase {
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();
-        // Write a note only when this has changed.
         if leaves_some_out == std::mem::replace(&mut self.leaves_some_out, leaves_some_out) {
             return None;
         }
@@ -472,7 +432,7 @@ impl Phase {
         }
         if let Ranked::First(dealing) = &mut self.ranked {
             for _ in 0..AT_ONCE {
-                let Some((job, at)) = self.cluster.next_to_end(dealing) else {
+                let Some((job, at)) = dealing.end_next(&self.cluster, f64::INFINITY) else {
                     self.rank_all();
                     break;
                 };
@@ -496,10 +456,7 @@ impl Phase {
         }
     }
 
-    // ---- claims ----
-
-    /// Returns the claims on slots in the order in which they should be served. `here` is a suspended
-    /// attempt.
+    /// Returns the claims on slots in order; `here` is a suspended attempt.
     pub(super) fn claims(
         &self,
         here: Option<SuspendedHere>,
@@ -507,8 +464,7 @@ impl Phase {
         self.samples().chain(self.in_line(here, Measure::FIRST))
     }
 
-    /// Returns the number that puts a claim in its place. A job may have two claims: tasks of its
-    /// sample, and other tasks.
+    /// Returns the number that puts a claim in its place.
     pub(super) fn number(
         &self,
         SlotClaim { turn: (rank, job), tasks, reason, .. }: SlotClaim<MeasuredTurn>,
@@ -526,10 +482,8 @@ impl Phase {
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
         let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
-        // While the maps of a job run, its reduces could only fetch, so the job has no sample of
-        // reduces yet.
-        let is_here = |job: &JobId| !self.awaited.contains(job);
-        queue.filter(is_here).map(|job| SlotClaim {
+        // While the maps of a job run, its reduces could only fetch.
+        queue.filter(|job: &JobId| !self.awaited.contains(job)).map(|job| SlotClaim {
             turn: (Measure::FIRST, job),
             tasks: self.trainer.to_launch(job),
             resumed: None,
@@ -543,11 +497,10 @@ impl Phase {
         // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
         // kept idle for samples that may come.
         let most = self.rules.training_slots * f64::from(self.slots);
-        f64::from(self.trainer.running()) < most
+        f64::from(self.trainer.running) < most
     }
 
-    /// Returns the claims other than samples, from a rank on, [up to the last rank that is up to
-    /// date](Phase::ranked_before).
+    /// Returns the other claims from a rank on, up to the last that is up to date.
     pub(super) fn in_line(
         &self,
         here: Option<SuspendedHere>,
@@ -556,9 +509,9 @@ impl Phase {
         let trains = self.trains();
         let ranked_before = self.ranked_before();
         let waiting = self.line.waiting((from, JobId(0))..);
-        let waiting =
+        let ranked =
             waiting.take_while(move |(rank, _)| ranked_before.is_none_or(|before| *rank < before));
-        let line = waiting.filter_map(move |turn @ (_, job)| {
+        let line = ranked.filter_map(move |turn @ (_, job)| {
             // Tasks that the job already claims as its sample are not claimed again.
             let may_train = trains && !self.awaited.contains(&job);
             let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
@@ -574,21 +527,11 @@ impl Phase {
         })
     }
 
-    pub(super) fn held(&self) -> u32 {
-        self.line.held()
-    }
-
-    pub(super) fn place_of(&self, job: JobId) -> Option<MeasuredTurn> {
-        self.line.place(job)
-    }
-
-    /// Returns the estimated size of a job, in seconds of work; infinite before the job arrives in
-    /// the virtual cluster.
+    /// Returns the estimated work of a job in seconds; infinite before it arrives.
     pub(super) fn size_of(&self, job: JobId) -> Measure {
         Measure(self.sizes.get(&job).copied().unwrap_or(f64::INFINITY))
     }
 
-    /// Returns whether an attempt must not be preempted.
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         match self.rules.spared {
             SparedAttempts::Sample => self.trainer.needs(attempt),
@@ -596,18 +539,16 @@ impl Phase {
         }
     }
 
-    /// Returns the jobs that could give up slots, the last job first. Jobs for which `is_spared` is
-    /// true give up none.
+    /// Returns the jobs that could give up slots, but those for which `is_spared`.
     pub(super) fn givers(
         &self,
         is_spared: impl Fn(JobId) -> bool,
     ) -> impl Iterator<Item = (MeasuredTurn, u32)> {
-        let granted = move |job| {
+        self.line.givers(move |job| {
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
             if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
-        };
-        self.line.givers(granted)
+        })
     }
 }

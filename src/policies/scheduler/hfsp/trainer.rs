@@ -15,26 +15,20 @@ use rustc_hash::FxHashMap;
 
 use super::options::{HfspRules, SampledTasks};
 use crate::scheduler::estimator::MeasuredTask;
-use crate::scheduler::shared::places::move_entry;
+use crate::scheduler::shared::line::move_entry;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
 };
 
-/// The samples of all jobs, for one kind of task.
 #[derive(Debug)]
 pub(super) struct Trainer {
     kind: SlotKind,
-    size: u32,
-    sampled: SampledTasks,
-    time_out: Option<SimSpan>,
-    shuffle_counts: bool,
-    skew_counts: bool,
+    rules: HfspRules,
     samples: FxHashMap<JobId, JobSample>,
     /// The jobs with sample tasks to launch, the job with the fewest tasks left first.
     queue: BTreeSet<(u32, JobId)>,
-    /// The number of running attempts of samples.
-    running: u32,
+    pub(super) running: u32,
     /// The times of tasks that have succeeded, from which first guesses are computed.
     past: EndedTaskTimes,
 }
@@ -71,7 +65,6 @@ impl EndedTaskTimes {
     }
 }
 
-/// The sample of a job.
 #[derive(Debug, Default)]
 struct JobSample {
     wanted: u32,
@@ -106,7 +99,6 @@ struct TaskSeconds {
 /// The results of a job's sample.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SampleFindings {
-    /// The job.
     pub(super) job: JobId,
     /// The work of each task of the sample, beside its input.
     pub(super) work: Vec<MeasuredTask>,
@@ -121,11 +113,7 @@ impl Trainer {
     pub(super) fn new(kind: SlotKind, rules: &HfspRules) -> Self {
         Self {
             kind,
-            size: rules.sample,
-            sampled: rules.sampled,
-            time_out: rules.reduce_time_out,
-            shuffle_counts: rules.shuffle_counts,
-            skew_counts: rules.skew_counts,
+            rules: rules.clone(),
             samples: FxHashMap::default(),
             queue: BTreeSet::new(),
             running: 0,
@@ -133,11 +121,12 @@ impl Trainer {
         }
     }
 
-    /// Adds a job of `tasks` tasks whose size is unknown.
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
         // All tasks of a small job are its sample.
-        self.samples
-            .insert(job, JobSample { wanted: self.size.min(tasks), ..JobSample::default() });
+        self.samples.insert(
+            job,
+            JobSample { wanted: self.rules.sample.min(tasks), ..JobSample::default() },
+        );
     }
 
     pub(super) fn remove(&mut self, job: JobId) {
@@ -148,7 +137,6 @@ impl Trainer {
         }
     }
 
-    /// Notes how many tasks a job could launch, and how many it has left.
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
@@ -181,7 +169,9 @@ impl Trainer {
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         // In the papers the sample no longer changes once its tasks are launched.
-        let Some(sample) = sample.filter(|_| self.sampled == SampledTasks::Any) else { return };
+        let Some(sample) = sample.filter(|_| self.rules.sampled == SampledTasks::Any) else {
+            return;
+        };
         if sample.tasks.iter().any(|task| task.is(attempt)) {
             return;
         }
@@ -193,8 +183,7 @@ impl Trainer {
         self.launched(attempt);
     }
 
-    /// Notes that an attempt has ended. If the attempt has failed, an earlier measurement of its
-    /// task is kept.
+    /// Notes an attempt's end; if it failed, an earlier measurement of its task is kept.
     pub(super) fn ended(&mut self, attempt: AttemptId, outcome: Outcome, report: Option<&Report>) {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
@@ -231,13 +220,14 @@ impl Trainer {
     pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
         let mut measured = Vec::new();
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
-        let Some(time_out) = self.time_out.filter(|_| is_reduce) else { return measured };
-        let reduces = |report: &&Report| {
+        let Some(time_out) = self.rules.reduce_time_out.filter(|_| is_reduce) else {
+            return measured;
+        };
+        for report in reports.iter().filter(|report: &&Report| {
             report.phase == AttemptPhase::Reduce
                 && report.state == AttemptState::Running
                 && time_out <= report.worked
-        };
-        for report in reports.iter().filter(reduces) {
+        }) {
             // Reducing is the last third of a reduce's progress.
             let done = 3.0 * f64::from(report.progress) - 2.0;
             // Without progress, Δ / p cannot be computed.
@@ -261,7 +251,7 @@ impl Trainer {
     fn times(&self, report: &Report) -> TaskSeconds {
         let (work, before) = match self.kind {
             SlotKind::Map => (report.ran, SimSpan::ZERO),
-            SlotKind::Reduce if self.shuffle_counts => {
+            SlotKind::Reduce if self.rules.shuffle_counts => {
                 (report.worked, report.ran.saturating_sub(report.worked))
             }
             SlotKind::Reduce => (report.worked, SimSpan::ZERO),
@@ -275,11 +265,10 @@ impl Trainer {
         self.times(report).done
     }
 
-    /// Returns the findings of a job's sample when all its tasks are measured; after that, `None`
-    /// again. `fetched` gives the bytes that each reduce fetches.
+    /// Returns the findings of a sample once all its tasks are measured; `fetched` are the bytes
+    /// that each reduce fetches.
     pub(super) fn findings(&mut self, job: JobId, fetched: &TaskBytes) -> Option<SampleFindings> {
         let sample = self.samples.get_mut(&job).filter(|sample| !sample.is_used)?;
-        // Some tasks of the sample have not been launched yet.
         if sample.tasks.is_empty() || 0 < sample.to_launch() {
             return None;
         }
@@ -287,16 +276,14 @@ impl Trainer {
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         // The size is estimated once: neither the papers nor the source estimate it again.
         sample.is_used = true;
-        // From now on the attempts of the sample count like any others.
         self.running -= sample.running();
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
-        // All maps are done once a reduce has worked, so from here on the JobTracker may know how
-        // much each reduce of the job fetches. It does not know this earlier.
-        let input = |task: &SampledAttempt| match self.skew_counts && self.kind == SlotKind::Reduce
-        {
-            true => fetched.relative(task.attempt.task.index),
-            false => 1.0,
-        };
+        // Once a reduce has worked, all maps are done, so the bytes to fetch are known.
+        let input =
+            |task: &SampledAttempt| match self.rules.skew_counts && self.kind == SlotKind::Reduce {
+                true => fetched.relative(task.attempt.task.index),
+                false => 1.0,
+            };
         let sampled = sample.tasks.iter().zip(&times);
         let work = sampled
             .map(|(task, times)| MeasuredTask { seconds: times.work, input: input(task) })
@@ -306,8 +293,7 @@ impl Trainer {
         Some(SampleFindings { job, work, before, done })
     }
 
-    /// Returns the mean time of ended tasks, in seconds, for first guesses; `None` if no task has
-    /// ended yet.
+    /// Returns the mean time of ended tasks, in seconds.
     pub(super) fn past(&self) -> Option<f64> {
         self.past.mean()
     }
@@ -317,17 +303,11 @@ impl Trainer {
         self.samples.get(&job).is_some_and(|sample| 0 < sample.wanted && !sample.is_used)
     }
 
-    /// Returns the number of running attempts of samples.
-    pub(super) fn running(&self) -> u32 {
-        self.running
-    }
-
     /// Returns the jobs with sample tasks to launch, the job with the fewest tasks left first.
     pub(super) fn queue(&self) -> impl Iterator<Item = JobId> {
         self.queue.iter().map(|(_, job)| *job)
     }
 
-    /// Returns how many tasks of its sample a job still has to launch.
     pub(super) fn to_launch(&self, job: JobId) -> u32 {
         self.samples.get(&job).map_or(0, JobSample::to_launch)
     }
@@ -352,8 +332,7 @@ impl SampledAttempt {
 }
 
 impl JobSample {
-    /// Returns the mean time before the work, in seconds, weighted by the bytes fetched; the plain
-    /// mean if all bytes are zero.
+    /// Returns the mean time before the work, in seconds, weighted by the bytes fetched.
     fn before(&self, times: &[TaskSeconds], fetched: &TaskBytes) -> f64 {
         let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
         // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
@@ -430,7 +409,7 @@ mod tests {
         for launched in [first, second, third] {
             trainer.launched(launched);
         }
-        assert_eq!((trainer.to_launch(JobId(7)), trainer.running()), (0, 2));
+        assert_eq!((trainer.to_launch(JobId(7)), trainer.running), (0, 2));
         assert!(trainer.needs(first) && trainer.needs(second) && !trainer.needs(third));
         trainer.ended(third, Outcome::Succeeded, Some(&report(third, 99, 99)));
         trainer.ended(second, Outcome::Succeeded, Some(&report(second, 30, 25)));
@@ -440,30 +419,30 @@ mod tests {
             SampleFindings { job: JobId(7), work: work(&[50.0, 30.0]), before: 0.0, done: 80.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
         assert_eq!(told(&mut trainer, JobId(7)), None, "findings are returned once");
-        assert_eq!((trainer.running(), trainer.needs(first)), (0, false));
+        assert_eq!((trainer.running, trainer.needs(first)), (0, false));
         assert_eq!(trainer.past(), Some((99.0 + 30.0 + 50.0) / 3.0));
     }
 
     #[test]
     fn where_any_may_be_the_sample_one_straggler_of_the_first_delays_nothing() {
         let mut trainer = trainer(SlotKind::Map);
-        trainer.sampled = SampledTasks::Any;
+        trainer.rules.sampled = SampledTasks::Any;
         trainer.enter(JobId(7), 10);
         let maps = [0, 1, 2, 3].map(|index| attempt(TaskKind::Map, 7, index));
         maps.into_iter().for_each(|map| trainer.launched(map));
         let end = |trainer: &mut Trainer, map, secs| {
             trainer.ended(map, Outcome::Succeeded, Some(&report(map, secs, secs)));
         };
-        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (2, 0));
+        assert_eq!((trainer.running, trainer.to_launch(JobId(7))), (2, 0));
         end(&mut trainer, maps[2], 20);
         assert_eq!(told(&mut trainer, JobId(7)), None, "one of two is measured");
-        assert_eq!((trainer.running(), trainer.to_launch(JobId(7))), (1, 0));
+        assert_eq!((trainer.running, trainer.to_launch(JobId(7))), (1, 0));
         assert!(trainer.needs(maps[0]) && !trainer.needs(maps[1]), "`maps[2]` replaces `maps[1]`");
         end(&mut trainer, maps[3], 30);
         let findings =
             SampleFindings { job: JobId(7), work: work(&[20.0, 30.0]), before: 0.0, done: 50.0 };
         assert_eq!(told(&mut trainer, JobId(7)), Some(findings));
-        assert_eq!((trainer.running(), trainer.granted(JobId(7))), (0, 0));
+        assert_eq!((trainer.running, trainer.granted(JobId(7))), (0, 0));
         // The slow task's time counts for first guesses, but does not change the job's size.
         end(&mut trainer, maps[0], 400);
         assert_eq!((told(&mut trainer, JobId(7)), trainer.past()), (None, Some(150.0)));
@@ -477,7 +456,7 @@ mod tests {
         trainer.launched(first);
         trainer.launched(second);
         trainer.ended(first, Outcome::Killed, Some(&report(first, 9, 9)));
-        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (1, 1));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running), (1, 1));
         trainer.launched(first.task.attempt(1));
         assert_eq!(trainer.to_launch(JobId(0)), 0);
     }
@@ -490,11 +469,7 @@ mod tests {
         let again = [one, other].map(|map| map.task.attempt(1));
         let launched = [one, other, again[0], again[1]];
         launched.into_iter().for_each(|launched| trainer.launched(launched));
-        assert_eq!(
-            (trainer.to_launch(JobId(0)), trainer.running()),
-            (0, 2),
-            "no task counts twice"
-        );
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running), (0, 2), "no task counts twice");
         assert!(trainer.needs(one) && trainer.needs(again[0]), "neither attempt is preempted");
         assert_eq!(trainer.granted(JobId(0)), 4, "each attempt holds a slot");
         // In one task the second attempt wins. In the other task the first attempt is killed for
@@ -502,7 +477,7 @@ mod tests {
         trainer.ended(again[0], Outcome::Succeeded, Some(&report(again[0], 20, 20)));
         trainer.ended(one, Outcome::Killed, Some(&report(one, 90, 90)));
         trainer.ended(other, Outcome::Killed, Some(&report(other, 90, 90)));
-        assert_eq!((trainer.to_launch(JobId(0)), trainer.running()), (0, 1));
+        assert_eq!((trainer.to_launch(JobId(0)), trainer.running), (0, 1));
         assert!(trainer.needs(again[1]));
         trainer.ended(again[1], Outcome::Succeeded, Some(&report(again[1], 30, 30)));
         let findings =
@@ -530,7 +505,7 @@ mod tests {
     fn any_reduce_that_has_reduced_for_long_enough_may_be_the_sample() {
         for (sampled, measured) in [(SampledTasks::First, 0), (SampledTasks::Any, 1)] {
             let mut trainer = trainer(SlotKind::Reduce);
-            (trainer.sampled, trainer.size) = (sampled, 1);
+            (trainer.rules.sampled, trainer.rules.sample) = (sampled, 1);
             trainer.enter(JobId(3), 2);
             let [first, second] = [0, 1].map(|index| attempt(TaskKind::Reduce, 3, index));
             [first, second].iter().for_each(|reduce| trainer.launched(*reduce));
@@ -540,7 +515,7 @@ mod tests {
                 ..report(second, 80, 80)
             };
             assert_eq!(trainer.look(&[half]).len(), measured, "{sampled:?}");
-            assert_eq!((trainer.running(), trainer.needs(first)), (1, measured == 0));
+            assert_eq!((trainer.running, trainer.needs(first)), (1, measured == 0));
         }
     }
 
@@ -573,11 +548,11 @@ mod tests {
         assert!(trainer.look(&[said]).is_empty(), "the time-out is 60 s");
         said.worked = SimSpan::from_secs(90);
         assert_eq!(trainer.look(&[said]), [JobId(3)]);
-        assert_eq!(trainer.running(), 1);
+        assert_eq!(trainer.running, 1);
         let findings = told(&mut trainer, JobId(3)).expect("all are measured");
         let SampleFindings { work, before, done, .. } = findings;
         assert!((done - 120.0).abs() < 1e-9, "fetching and work so far");
-        assert_eq!(trainer.running(), 0, "it uses no training slot now");
+        assert_eq!(trainer.running, 0, "it uses no training slot now");
         assert!((work[0].seconds - 360.0).abs() < 0.01, "{work:?}");
         assert!((before - 30.0).abs() < 1e-9, "{before}");
         assert_eq!(trainer.granted(JobId(3)), 0, "its slot may be preempted");
@@ -610,7 +585,7 @@ mod tests {
         let fetched = TaskBytes::Each(bytes.into());
         let found = |skew_counts| {
             let mut trainer = trainer(SlotKind::Reduce);
-            trainer.skew_counts = skew_counts;
+            trainer.rules.skew_counts = skew_counts;
             trainer.enter(JobId(3), 4);
             for (index, secs) in [(0, 80), (2, 20)] {
                 let reduce = attempt(TaskKind::Reduce, 3, index);
@@ -631,7 +606,7 @@ mod tests {
         let each = |bytes: &[u64]| TaskBytes::Each(bytes.iter().copied().map(Bytes::new).collect());
         let before = |fetched: &TaskBytes| {
             let mut trainer = trainer(SlotKind::Reduce);
-            trainer.size = 3;
+            trainer.rules.sample = 3;
             trainer.enter(JobId(3), 3);
             // The reduces do not end in the order of their numbers.
             for (index, fetching) in [(2, 6), (0, 36), (1, 18)] {

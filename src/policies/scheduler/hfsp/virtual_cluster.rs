@@ -30,7 +30,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, step};
 
 /// Jobs that share virtual slots.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct VirtualCluster {
     /// How fast virtual time passes; 1 is as fast as real time.
     pace: f64,
@@ -79,22 +79,10 @@ struct VirtualJob {
 }
 
 impl VirtualCluster {
-    /// Returns an empty cluster without slots.
     pub(super) fn new(pace: f64, rule: VirtualSlots) -> Self {
-        Self {
-            pace,
-            rule,
-            slots: 0,
-            aged: SimTime::ZERO,
-            clock: 0.0,
-            jobs: BTreeMap::new(),
-            over: BTreeSet::new(),
-            open: BTreeSet::new(),
-            weights: BTreeMap::new(),
-        }
+        Self { pace, rule, ..Self::default() }
     }
 
-    /// Returns whether a job is in the cluster.
     pub(super) fn has(&self, id: JobId) -> bool {
         self.jobs.contains_key(&id)
     }
@@ -136,7 +124,6 @@ impl VirtualCluster {
         self.jobs.insert(id, job);
     }
 
-    /// Brings the work of all jobs up to date at `now`.
     fn age(&mut self, now: SimTime) {
         let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
         self.aged = self.aged.max(now);
@@ -148,8 +135,7 @@ impl VirtualCluster {
         for (id, left, ended) in self.course(until) {
             step();
             let Some(job) = self.jobs.get_mut(&id) else { continue };
-            // Infinite work never shrinks, so do not subtract: infinity minus infinity is not a
-            // number.
+            // Infinity minus infinity is not a number.
             job.done += if left.is_finite() { job.left - left } else { 0.0 };
             job.left = left;
             if ended.is_some()
@@ -161,12 +147,9 @@ impl VirtualCluster {
         self.clock = until;
     }
 
-    /// Returns an upper bound of the time until all jobs with finite work have virtually ended: the
-    /// time that they would take one after another.
+    /// Returns a bound of the time until all jobs with finite work have virtually ended.
     pub(super) fn ages(&self) -> SimSpan {
         let slots = self.slots.max(1);
-        // Sharing takes no longer than serving the jobs one after another, each with all the slots
-        // that it can use.
         let alone = |job: &VirtualJob| job.left / f64::from(job.size.tasks.min(slots));
         let all = self.jobs.values().filter(|job| job.left.is_finite()).map(alone);
         // With the pace 0, virtual time stands still, so time alone never changes the order.
@@ -176,13 +159,11 @@ impl VirtualCluster {
         SimSpan::ceil_from_secs(all.sum::<f64>().max(0.0) / self.pace)
     }
 
-    /// Changes the number of slots.
     pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
         self.age(now);
         self.slots = slots;
     }
 
-    /// Adds a job, or replaces it.
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
@@ -190,7 +171,6 @@ impl VirtualCluster {
         self.put(job, member);
     }
 
-    /// Sets the weight of a job; the work that it has virtually done stays.
     pub(super) fn set_weight(&mut self, now: SimTime, id: JobId, weight: f64) {
         self.age(now);
         if let Some(job) = self.take(id) {
@@ -198,14 +178,12 @@ impl VirtualCluster {
         }
     }
 
-    /// Returns the work that a job has virtually done, in slot-seconds; 0 while its work is
-    /// infinite.
+    /// Returns the work virtually done, in slot-seconds; 0 while a job's work is infinite.
     pub(super) fn done(&mut self, now: SimTime, id: JobId) -> f64 {
         self.age(now);
         self.jobs.get(&id).map_or(0.0, |job| job.done)
     }
 
-    /// Sets the work left of a job, in slot-seconds.
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
         self.age(now);
         if let Some(job) = self.take(id) {
@@ -220,8 +198,7 @@ impl VirtualCluster {
         let Some(job) = self.take(id) else { return false };
         let endless = job.left.is_infinite();
         self.put(id, VirtualJob { is_gone: true, ..job });
-        // A job with infinite work would keep its virtual share for ever. It had its share until
-        // now, so age first.
+        // It would keep its share for ever; it had its share until now.
         if endless {
             self.age(now);
             self.take(id);
@@ -229,35 +206,25 @@ impl VirtualCluster {
         endless
     }
 
-    /// Returns each job with its work left and, if it has ended, its end; in the order of job
-    /// numbers.
+    /// Returns each job with its work left and its end, in the order of job numbers.
     pub(super) fn left(&mut self, now: SimTime) -> impl Iterator<Item = VirtualOutcome> {
         self.age(now);
         self.jobs.iter().map(|(id, job)| (*id, job.left, job.ended))
     }
 
-    /// Returns the jobs that have ended here but not in the real cluster, each with its end in
-    /// seconds of virtual time.
+    /// Returns the jobs that have ended only here, each with its end in virtual seconds.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
         self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
     }
 
-    /// Returns the jobs that have ended here up to an instant.
     pub(super) fn ended_by(&mut self, now: SimTime) -> impl Iterator<Item = JobId> {
         self.age(now);
         self.over.iter().copied()
     }
 
-    /// Returns a forecast of which open jobs end next; `None` if jobs share fractions of slots. It
-    /// is valid until the virtual cluster changes.
+    /// Returns a forecast, valid until a change; `None` if jobs share fractions of slots.
     pub(super) fn foresee(&self) -> Option<Dealing> {
         (self.rule != VirtualSlots::Parts).then(|| Dealing::new(self))
-    }
-
-    /// Returns the next job that ends in a forecast, with its end in seconds of virtual time;
-    /// `None` if no more jobs end.
-    pub(super) fn next_to_end(&self, dealing: &mut Dealing) -> Option<(JobId, f64)> {
-        dealing.end_next(self, f64::INFINITY)
     }
 
     /// Returns the end of each job, in seconds of virtual time. The end of an open job is a
@@ -271,8 +238,7 @@ impl VirtualCluster {
         self.ended().chain(ends).chain(others).collect()
     }
 
-    /// Returns whether some job has no slot, because there are more jobs than slots or because the
-    /// job's weight is too small.
+    /// Returns whether some job has no slot: by the number of jobs, or by its weight.
     pub(super) fn leaves_some_out(&self) -> bool {
         let outnumber = (self.slots as usize) < self.open.len();
         self.rule != VirtualSlots::Parts && (outnumber || Dealing::new(self).leaves_some_out())

@@ -1,14 +1,8 @@
 //! The number of slots that a pool may have until the next allotment (section 3.2): free slots are
 //! divided among pools by their pending tasks.
 //!
-//! "To prevent one user pool with heavy workload from getting too much resource, the actual number
-//! of allocated slots cannot exceed the maximum number": the maximum may limit the slots that a
-//! pool has, or the slots that one allotment gives to it. An option chooses between the two
-//! ([`Maximum`]).
-//!
-//! The pool that small jobs share takes no part in allotments: the paper, taken literally, never
-//! gives this pool more than half of the slots that one small job could use, even while slots are
-//! idle.
+//! A maximum may limit the slots that a pool has, or those that one allotment gives to it
+//! ([`Maximum`]). The pool that small jobs share takes no part in allotments.
 //!
 //! Slots are allotted whenever some have become free, and always to all pools. To be fast, an
 //! allotment visits only pools that have changed: the limit of a pool is computed when it is read
@@ -40,9 +34,7 @@ pub enum Maximum {
 /// The tasks and the bounds of a pool for one kind of slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PoolNeed {
-    /// The number of slots that the pool has.
     pub(super) running: u32,
-    /// The number of tasks that wait for a slot.
     pub(super) pending: u32,
     /// The number of slots that the pool is guaranteed.
     pub(super) min: u32,
@@ -80,9 +72,9 @@ impl PoolNeed {
     /// case the pool may have as many of its guaranteed slots as it has tasks. So whether the pool
     /// may have one more slot does not depend on the number of free slots.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
-        let part = u64::from(free) * u64::from(self.pending);
+        let product = u64::from(free) * u64::from(self.pending);
         // The part is at most `free`, so it fits.
-        let part = part.div_ceil(all_pending.max(1)) as u32;
+        let part = product.div_ceil(all_pending.max(1)) as u32;
         let owed = self.min.min(self.running + self.pending);
         match self.maximum {
             Maximum::Cap => (self.running + part.max(1)).max(owed).min(self.max),
@@ -90,14 +82,12 @@ impl PoolNeed {
         }
     }
 
-    /// Returns how many tasks the pool runs or could run within its limit. Running tasks count even
-    /// if they exceed the limit.
+    /// Returns how many tasks the pool runs, even beyond its limit, or could run within.
     pub(super) fn demand(self, limit: u32) -> u32 {
         (self.running + self.pending).min(limit.max(self.running))
     }
 
-    /// Returns the key under which pools with equal needs are counted: they lack the same number of
-    /// slots in every allotment.
+    /// Returns the key under which pools with equal needs are counted.
     fn alike(self) -> Self {
         // Without a minimum and a maximum, the number of running tasks makes no difference.
         let is_bounded = 0 < self.min || self.max < u32::MAX;
@@ -110,7 +100,7 @@ impl PoolNeed {
 pub(super) struct PoolNeeds {
     /// The number of pools with each need; pools without pending tasks are left out.
     alike: BTreeMap<PoolNeed, u32>,
-    pending: u64,
+    pub(super) pending: u64,
 }
 
 impl PoolNeeds {
@@ -129,11 +119,6 @@ impl PoolNeeds {
             *self.alike.entry(now.alike()).or_default() += 1;
         }
         self.pending = self.pending - u64::from(was.pending) + u64::from(now.pending);
-    }
-
-    /// Returns the number of pending tasks of all pools.
-    pub(super) fn pending(&self) -> u64 {
-        self.pending
     }
 
     /// Returns how many more slots all pools could use within their limits.
@@ -203,7 +188,7 @@ mod tests {
                 needs.change(*other, *need);
             }
             let pending: u64 = pools.iter().map(|pool| u64::from(pool.pending)).sum();
-            prop_assert_eq!(needs.pending(), pending);
+            prop_assert_eq!(needs.pending, pending);
             for share in [Share::All, Share::Free { slots: free, pending }] {
                 let each = pools.iter().map(|pool| pool.demand(pool.limit(share)) - pool.running);
                 prop_assert_eq!(needs.lacking(share), each.sum::<u32>());

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mumakil_core::mapred::{JobId, PerSlot};
 
-/// The jobs by their sizes.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
     /// The jobs by their number of maps, each with the number of its reduces.
@@ -19,20 +18,17 @@ pub(super) struct Classes {
 /// The jobs that count as small now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SmallJobs {
-    /// The number of maps of each small job.
     pub(super) maps: u32,
     /// The number of slots that all small jobs have together.
     pub(super) slots: PerSlot<u32>,
 }
 
 impl Classes {
-    /// Adds a job with these numbers of tasks.
     pub(super) fn enter(&mut self, job: JobId, total: PerSlot<u32>) {
         self.jobs +=
             usize::from(self.by_maps.entry(total.map).or_default().insert((total.reduce, job)));
     }
 
-    /// Removes a job with these numbers of tasks.
     pub(super) fn leave(&mut self, job: JobId, total: PerSlot<u32>) {
         let Some(class) = self.by_maps.get_mut(&total.map) else { return };
         self.jobs -= usize::from(class.remove(&(total.reduce, job)));
@@ -41,7 +37,6 @@ impl Classes {
         }
     }
 
-    /// Returns the jobs with `maps` maps.
     pub(super) fn of(&self, maps: u32) -> Vec<JobId> {
         self.by_maps.get(&maps).into_iter().flatten().map(|(_, job)| *job).collect()
     }

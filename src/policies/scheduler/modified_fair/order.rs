@@ -31,8 +31,7 @@ impl JobKey {
         Self { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
     }
 
-    /// Returns a job's position by priority, then by the slots that it lacks, then by the slots
-    /// that it holds.
+    /// Returns a job's position by priority, then by the slots that it lacks and holds.
     pub(super) fn by_need(self, SharingTasks { running, pending }: SharingTasks) -> Self {
         Self { pending: Reverse(pending), holds: running.into(), ..self }
     }

@@ -33,8 +33,7 @@ pub enum PriorityAdjustment {
 // Sorted by the numbers of `Priority`, with which levels are computed.
 const LEVELS: [Priority; 5] = [Vh, H, N, L, Vl];
 
-/// Table 3: the first index is the locality of the map before, the second that of the new map, the
-/// third the priority.
+/// Table 3, by the localities of the map before and of the new map, and by priority.
 // Copied as printed, including rows that contradict the text.
 const TABLE: [[[Priority; 5]; 3]; 3] = [
     [[Vh, H, N, L, Vl], [H, N, L, Vl, L], [N, L, Vl, Vl, L]],
@@ -43,8 +42,7 @@ const TABLE: [[[Priority; 5]; 3]; 3] = [
 ];
 
 impl PriorityAdjustment {
-    /// Returns a job's priority after a map with locality `now`; the map before had locality
-    /// `before`.
+    /// Returns a job's priority after a map at `now`, whose map before was at `before`.
     pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
         match self {
             Self::Text => by_text(priority, before, now),

@@ -17,7 +17,7 @@ use super::allotment::{Maximum, PoolNeed, PoolNeeds, Share};
 use super::classes::{Classes, SmallJobs};
 use super::order::{JobKey, SharingKey};
 use crate::scheduler::shared::job_queue::JobQueue;
-use crate::scheduler::shared::places::move_entry;
+use crate::scheduler::shared::line::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
@@ -35,10 +35,9 @@ const SHARED: PoolId = PoolId::ROOT;
 #[derive(Debug)]
 pub(super) struct Standings {
     options: ModifiedFairOptions,
-    reduces: Reduces,
+    pub(super) reduces: Reduces,
     tree: PoolTree,
     line: JobQueue,
-    /// The pools, by number.
     pools: Vec<SharingPool>,
     jobs: FxHashMap<JobId, SharingJob>,
     /// The jobs by size, and the number of maps of a small job as of the last round (`small_maps`;
@@ -69,7 +68,6 @@ pub(super) struct SharingTasks {
     pub(super) pending: u32,
 }
 
-/// The state of a pool.
 #[derive(Debug, Default)]
 pub(super) struct SharingPool {
     pub(super) name: Arc<str>,
@@ -78,8 +76,7 @@ pub(super) struct SharingPool {
     pub(super) min: PerSlot<u32>,
     max: PerSlot<u32>,
     pub(super) tasks: PerSlot<SharingTasks>,
-    /// The pool's demand and its limit; `told_by` is the number of the allotment from which they
-    /// were computed.
+    /// The pool's demand and its limit, by the allotment with the number `told_by`.
     pub(super) demand: PerSlot<u32>,
     limit: PerSlot<u32>,
     told_by: PerSlot<u64>,
@@ -89,7 +86,6 @@ pub(super) struct SharingPool {
     key: PerSlot<Option<SharingKey>>,
 }
 
-/// A job whose setup is done.
 #[derive(Debug)]
 struct SharingJob {
     /// The pool that the job names, and the pool in which it is now.
@@ -138,32 +134,26 @@ impl Standings {
         standings
     }
 
-    /// Adds states for new pools.
     fn make_states(&mut self) {
         for id in self.tree.ids_from(self.pools.len()) {
             self.pools.push(SharingPool::new(&self.tree, id, self.allotments));
         }
     }
 
-    // ---- look-ups ----
-
     /// Returns how many tasks run, and the demand of all pools at the last allotment.
     pub(super) fn work(&self, kind: SlotKind) -> (u32, u32) {
         (self.running[kind], self.demand[kind])
     }
 
-    /// Returns the pools that could use a slot and may have one, the next pool first.
     pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
         self.ready[kind].iter().map(|key| key.pool)
     }
 
-    /// Returns the slots that a pool holds, and its minimum.
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
         let state = &self.pools[pool.index()];
         SlotStanding { min_share: state.min[kind], ..SlotStanding::of(state.tasks[kind].running) }
     }
 
-    /// Returns the jobs of a pool that could use a slot, the next job first.
     pub(super) fn ready_in(&self, pool: PoolId, kind: SlotKind) -> impl Iterator<Item = JobId> {
         self.pools[pool.index()].ready[kind].iter().map(|key| key.job)
     }
@@ -177,16 +167,12 @@ impl Standings {
         pool: PoolId,
         kind: SlotKind,
     ) -> impl Iterator<Item = JobId> + use<'s> {
-        let since = move |job| self.jobs.get(&job)?.runnable_since;
-        self.reduces.in_order(kind, view, self.ready_in(pool, kind), since)
+        self.reduces.in_order(kind, view, self.ready_in(pool, kind), move |job| {
+            self.jobs.get(&job)?.runnable_since
+        })
     }
 
-    pub(super) fn reduces(&self) -> &Reduces {
-        &self.reduces
-    }
-
-    /// Reports the jobs that are not asked, each with the reason: the job may not run yet, or its
-    /// pool has all slots that are allotted to it.
+    /// Reports the jobs that may not run yet, or whose pool has all slots allotted to it.
     pub(super) fn withheld(&self, say: &mut dyn FnMut(JobId, SlotKind, Reason)) {
         let mut jobs: Vec<(&JobId, &SharingJob)> = self.jobs.iter().collect();
         jobs.sort_unstable_by_key(|(job, _)| **job);
@@ -208,14 +194,11 @@ impl Standings {
         }
     }
 
-    /// Reports the slots of pools. They have no shares, since only free slots are allotted.
     pub(super) fn holdings(&self, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         for (number, pool) in (0..).zip(&self.pools) {
             say(&pool.name, self.standing(PoolId(number), kind));
         }
     }
-
-    // ---- jobs ----
 
     /// Adds a job. It counts from the next round on.
     pub(super) fn enter(&mut self, job: &Job) {
@@ -240,7 +223,6 @@ impl Standings {
         self.jobs.insert(job.id(), member);
     }
 
-    /// Puts a job whose priority or pool has changed at its new place.
     pub(super) fn alter(&mut self, view: &View<'_>, job: &Job) {
         let id = job.id();
         // Subtract it from the sums of its old pool; `move_job` adds it to those of the new one.
@@ -262,8 +244,7 @@ impl Standings {
         self.tree.reload(pools);
         self.line.reload(pools);
         self.make_states();
-        // The jobs leave their pools while the pools change, so that no sum mixes old and new
-        // values.
+        // No sum may mix old and new values, so the jobs leave their pools meanwhile.
         let mut jobs: Vec<JobId> = self.jobs.keys().copied().collect();
         jobs.sort_unstable();
         jobs.iter().for_each(|job| self.withdraw(*job));
@@ -276,7 +257,6 @@ impl Standings {
         self.round(view);
     }
 
-    /// Removes a job that has ended.
     pub(super) fn leave(&mut self, job: JobId) {
         // Subtract the job from the sums of its pool before it is forgotten.
         self.withdraw(job);
@@ -285,7 +265,6 @@ impl Standings {
         self.classes.leave(job, member.total);
     }
 
-    /// Updates a job that may have changed.
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
         let is_runnable = member.runnable_since.is_some();
@@ -325,8 +304,7 @@ impl Standings {
         let needed = pool.need(kind, self.options.maximum);
         // The shared pool has slots of its own and takes no part in allotments.
         if at != SHARED {
-            // The result of the last allotment depends on the pool's need before this change, so
-            // read it first.
+            // The last allotment depends on the need before this change, so read it first.
             pool.hear(kind, needed, self.share[kind], self.allotments);
         }
         let all = &mut pool.tasks[kind];
@@ -344,7 +322,6 @@ impl Standings {
         self.place_pool(at, kind);
     }
 
-    /// Moves a pool to its position among the pools.
     fn place_pool(&mut self, id: PoolId, kind: SlotKind) {
         step();
         let pool = &mut self.pools[id.index()];
@@ -353,8 +330,6 @@ impl Standings {
             move_entry(&mut self.ready[kind], mem::replace(&mut pool.key[kind], key.clone()), key);
         }
     }
-
-    // ---- rounds ----
 
     /// Makes all decisions until the next round. Takes O(n log n) for the pools that have changed
     /// and the jobs that are moved; if jobs have come or ended and there are limits, also walks
@@ -396,8 +371,7 @@ impl Standings {
         self.refresh(view, id);
     }
 
-    /// Decides which jobs may run, by the limits of pools and users. Jobs are admitted by the
-    /// priority with which they came, then by arrival.
+    /// Decides which jobs may run, by the priorities with which they came.
     fn choose_runnable(&mut self, view: &View<'_>) {
         let Self { line, tree, jobs, .. } = self;
         // Collect the jobs first, since counting a job needs all of `self`.
@@ -413,8 +387,7 @@ impl Standings {
         changed.into_iter().for_each(|job| self.refresh(view, job));
     }
 
-    /// Allots slots anew if some have become free since the last allotment. Takes O(n log n) for
-    /// the pools that have changed since then.
+    /// Allots slots anew if some have become free since the last allotment.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
         if self.has_freed && self.options.pool_allocation {
             self.allot(view);
@@ -445,13 +418,15 @@ impl Standings {
         let kept = shared.min[kind].saturating_sub(running).min(pending);
         let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let needs = &self.needs[kind];
-        let share = Share::Free { slots: free, pending: needs.pending() };
-        // If pools get no allotments, each may have its maximum, as in `fair`.
-        let share = if self.options.pool_allocation { share } else { Share::All };
+        let share = if self.options.pool_allocation {
+            Share::Free { slots: free, pending: needs.pending }
+        } else {
+            // Each pool may have its maximum, as in `fair`.
+            Share::All
+        };
         self.share[kind] = share;
         shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
-        // This is never negative, since a pool's demand is at least the number of its running
-        // tasks.
+        // A pool's demand is at least its running tasks.
         let shared_lacks = shared.demand[kind] - running;
         self.demand[kind] = self.running[kind] + shared_lacks + needs.lacking(share);
     }
@@ -477,11 +452,9 @@ impl SharingPool {
         PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
-    /// Computes the pool's limit and demand from an allotment; `need` is the pool's need at the
-    /// time of the allotment.
+    /// Computes the limit and the demand from an allotment and the need at its time.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
-        // Only the first call after an allotment counts, since later the pool may have another
-        // need.
+        // Only the first call counts: later the pool may have another need.
         if mem::replace(&mut self.told_by[kind], allotment) != allotment {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);

@@ -34,16 +34,14 @@ impl Waits {
             _ if waited.is_zero() => return,
             Some(Locality::Node) => &mut self.node,
             Some(Locality::Rack) => &mut self.rack,
-            // A map off the rack does not count, since its job has waited without finding its
-            // input.
+            // Off the rack a job has waited without finding its input.
             _ => return,
         };
         mean.micros = mean.micros.saturating_add(waited.as_micros());
         mean.number += 1;
     }
 
-    /// Returns how long to wait for nodes, and how much longer for racks; `None` for a delay that
-    /// is not measured yet.
+    /// Returns the waits for nodes and for racks, if they are measured.
     pub(super) fn delays(&self) -> [Option<SimSpan>; 2] {
         let [node, rack] = [self.node, self.rack]
             // Without a measured wait there is no mean, and the old delay stays.

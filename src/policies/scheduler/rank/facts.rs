@@ -25,10 +25,9 @@ pub(crate) struct RankFact {
     pub(super) flows: bool,
     /// Whether a job has it when it arrives, so that its size can be estimated from it.
     pub is_early: bool,
-    pub(super) read: fn(&RankedJob<'_>) -> f64,
+    pub(super) read: ReadFact,
 }
 
-/// A job whose rank for a slot is computed.
 pub(super) struct RankedJob<'a> {
     pub(super) job: &'a Job,
     pub(super) record: &'a JobRecord,
@@ -37,14 +36,11 @@ pub(super) struct RankedJob<'a> {
 
 /// The facts about all jobs when a slot is given.
 pub(super) struct Surroundings {
-    /// The kind of the slot.
     pub(super) kind: SlotKind,
     pub(super) now: SimTime,
     /// The mean times of all tasks that have succeeded, in seconds.
     pub(super) usual: PerSlot<f64>,
-    /// How many jobs run.
     pub(super) jobs: u32,
-    /// How many slots of this kind the cluster has.
     pub(super) slots: u32,
 }
 
@@ -57,8 +53,7 @@ impl Surroundings {
         took: &PerSlot<TaskTimeSum>,
         jobs: u32,
     ) -> Self {
-        let usual = |kind| took[kind].mean().unwrap_or(UNKNOWN_S);
-        let usual = PerSlot { map: usual(MAP), reduce: usual(REDUCE) };
+        let usual = PerSlot::of(|kind| took[kind].mean().unwrap_or(UNKNOWN_S));
         Self { kind, now: view.now(), usual, jobs, slots: view.capacity(kind) }
     }
 }
@@ -68,10 +63,12 @@ impl RankedJob<'_> {
         self.around.now.saturating_since(then).as_secs_f64()
     }
 
-    /// Returns how many attempts run. Those that are suspended, or ordered to be killed, still count
-    /// as running in the JobTracker.
     fn running(&self, kind: SlotKind) -> f64 {
         self.job.tasks(kind).running().saturating_sub(self.record.stopped(kind)).into()
+    }
+
+    fn total(&self, kind: SlotKind) -> f64 {
+        self.job.tasks(kind).total().into()
     }
 
     fn remaining(&self, kind: SlotKind) -> f64 {
@@ -92,46 +89,43 @@ impl RankedJob<'_> {
 const MAP: SlotKind = SlotKind::Map;
 const REDUCE: SlotKind = SlotKind::Reduce;
 
+const PLAIN: Unit = Unit::PLAIN;
+const TIME: Unit = Unit::TIME;
+
+type ReadFact = fn(&RankedJob<'_>) -> f64;
+
 /// Returns a name for a number that changes only with the job.
-const fn of_job(
-    name: &'static str,
-    unit: Unit,
-    about: &'static str,
-    read: fn(&RankedJob<'_>) -> f64,
-) -> RankFact {
+const fn of_job(name: &'static str, unit: Unit, about: &'static str, read: ReadFact) -> RankFact {
     RankFact { name, about, unit, flows: false, is_early: false, read }
 }
 
-/// Returns a name for a number that also changes with time or with other jobs.
-const fn flowing(
-    name: &'static str,
-    unit: Unit,
-    about: &'static str,
-    read: fn(&RankedJob<'_>) -> f64,
-) -> RankFact {
-    RankFact { name, about, unit, flows: true, is_early: false, read }
+/// As [`of_job`], for a number that a job has when it arrives.
+const fn early(name: &'static str, unit: Unit, about: &'static str, read: ReadFact) -> RankFact {
+    RankFact { is_early: true, ..of_job(name, unit, about, read) }
 }
 
-impl RankFact {
-    /// Returns the name of a number that a job has when it arrives.
-    const fn early(self) -> Self {
-        Self { is_early: true, ..self }
-    }
+/// Returns a name for a number that also changes with time or with other jobs.
+const fn flowing(name: &'static str, unit: Unit, about: &'static str, read: ReadFact) -> RankFact {
+    RankFact { flows: true, ..of_job(name, unit, about, read) }
+}
+
+/// As [`flowing`], for a number that a job has when it arrives.
+const fn usual(name: &'static str, about: &'static str, read: ReadFact) -> RankFact {
+    RankFact { is_early: true, ..flowing(name, TIME, about, read) }
 }
 
 /// All names.
 pub(crate) const FACTS: &[RankFact] = &[
-    flowing("age", Unit::TIME, "the time since the job was submitted", |it| {
+    flowing("age", TIME, "the time since the job was submitted", |it| {
         it.seconds_since(it.job.submitted_at())
     }),
-    of_job("submitted", Unit::TIME, "when it was submitted, from the beginning of the run", |it| {
+    early("submitted", TIME, "when it was submitted, from the beginning of the run", |it| {
         it.job.submitted_at().as_secs_f64()
-    })
-    .early(),
-    flowing("waited", Unit::TIME, "the time since it last got a slot of this kind", |it| {
+    }),
+    flowing("waited", TIME, "the time since it last got a slot of this kind", |it| {
         it.seconds_since(it.record.served_at(it.around.kind).unwrap_or(it.job.running_at()))
     }),
-    of_job("priority", Unit::PLAIN, "2 for very_high, 1, 0 for normal, -1, -2", |it| {
+    early("priority", PLAIN, "2 for very_high, 1, 0 for normal, -1, -2", |it| {
         match it.job.priority() {
             Priority::VeryHigh => 2.0,
             Priority::High => 1.0,
@@ -139,61 +133,45 @@ pub(crate) const FACTS: &[RankFact] = &[
             Priority::Low => -1.0,
             Priority::VeryLow => -2.0,
         }
-    })
-    .early(),
-    of_job(
+    }),
+    early(
         "deadline",
-        Unit::TIME,
+        TIME,
         "when it should end, as `submitted`; without a deadline, never",
         |it| it.deadline(),
-    )
-    .early(),
-    flowing("slack", Unit::TIME, "the time until its deadline; below zero after it", |it| {
+    ),
+    flowing("slack", TIME, "the time until its deadline; below zero after it", |it| {
         it.deadline() - it.around.now.as_secs_f64()
     }),
-    of_job("maps", Unit::PLAIN, "its maps", |it| it.job.tasks(MAP).total().into()).early(),
-    of_job("reduces", Unit::PLAIN, "its reduces", |it| it.job.tasks(REDUCE).total().into()).early(),
-    of_job("tasks", Unit::PLAIN, "its tasks of the slot's kind", |it| {
-        it.job.tasks(it.around.kind).total().into()
-    })
-    .early(),
-    of_job("input", Unit::BYTES, "what its maps read, in all", |it| it.record.input(it.job))
-        .early(),
-    of_job("running_maps", Unit::PLAIN, "its attempts of maps that run", |it| it.running(MAP)),
-    of_job("running_reduces", Unit::PLAIN, "its attempts of reduces that run", |it| {
-        it.running(REDUCE)
-    }),
-    of_job("running", Unit::PLAIN, "its attempts of the slot's kind that run", |it| {
+    early("maps", PLAIN, "its maps", |it| it.total(MAP)),
+    early("reduces", PLAIN, "its reduces", |it| it.total(REDUCE)),
+    early("tasks", PLAIN, "its tasks of the slot's kind", |it| it.total(it.around.kind)),
+    early("input", Unit::BYTES, "what its maps read, in all", |it| it.record.input(it.job)),
+    of_job("running_maps", PLAIN, "its attempts of maps that run", |it| it.running(MAP)),
+    of_job("running_reduces", PLAIN, "its attempts of reduces that run", |it| it.running(REDUCE)),
+    of_job("running", PLAIN, "its attempts of the slot's kind that run", |it| {
         it.running(it.around.kind)
     }),
-    of_job("remaining_maps", Unit::PLAIN, "its maps that have not succeeded", |it| {
-        it.remaining(MAP)
-    }),
-    of_job("remaining_reduces", Unit::PLAIN, "its reduces that have not succeeded", |it| {
+    of_job("remaining_maps", PLAIN, "its maps that have not succeeded", |it| it.remaining(MAP)),
+    of_job("remaining_reduces", PLAIN, "its reduces that have not succeeded", |it| {
         it.remaining(REDUCE)
     }),
-    of_job(
-        "remaining",
-        Unit::PLAIN,
-        "its tasks of the slot's kind that have not succeeded",
-        |it| it.remaining(it.around.kind),
-    ),
-    flowing("map_time", Unit::TIME, "how long its maps took, or those of all jobs", |it| {
-        it.mean_time(MAP)
-    })
-    .early(),
-    flowing("reduce_time", Unit::TIME, "how long its reduces took, or those of all jobs", |it| {
+    of_job("remaining", PLAIN, "its tasks of the slot's kind that have not succeeded", |it| {
+        it.remaining(it.around.kind)
+    }),
+    usual("map_time", "how long its maps took, or those of all jobs", |it| it.mean_time(MAP)),
+    usual("reduce_time", "how long its reduces took, or those of all jobs", |it| {
         it.mean_time(REDUCE)
-    })
-    .early(),
-    flowing("task_time", Unit::TIME, "how long its tasks of the slot's kind took", |it| {
+    }),
+    usual("task_time", "how long its tasks of the slot's kind took", |it| {
         it.mean_time(it.around.kind)
-    })
-    .early(),
-    flowing("attained", Unit::TIME, "how long its attempts have held slots, in all", |it| {
+    }),
+    flowing("attained", TIME, "how long its attempts have held slots, in all", |it| {
         it.record.attained(it.around.now)
     }),
-    flowing("jobs", Unit::PLAIN, "the jobs that run", |it| it.around.jobs.into()),
-    flowing("slots", Unit::PLAIN, "the cluster's slots of this kind", |it| it.around.slots.into())
-        .early(),
+    flowing("jobs", PLAIN, "the jobs that run", |it| it.around.jobs.into()),
+    RankFact {
+        is_early: true,
+        ..flowing("slots", PLAIN, "the cluster's slots of this kind", |it| it.around.slots.into())
+    },
 ];

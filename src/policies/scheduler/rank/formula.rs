@@ -24,7 +24,7 @@ pub struct RankFormula {
     steps: Vec<FormulaStep>,
     unit: Unit,
     /// Whether the number changes though nothing happens to the job.
-    flows: bool,
+    pub(super) flows: bool,
 }
 
 /// Begins the names of the job that would lose a slot, in `preemption_when`.
@@ -77,58 +77,34 @@ enum FunctionUnit {
     Root,
 }
 
+const SAME: FunctionUnit = FunctionUnit::Same { chooses: false };
+
 /// All functions.
 pub(super) const FUNCTIONS: &[RankFunction] = &[
-    RankFunction {
-        name: "if",
-        arguments: &["condition", "then", "else"],
-        about: "`then` where the condition holds, otherwise `else`",
-        unit: FunctionUnit::Same { chooses: true },
-        compute: |x| if x[0] == 0.0 { x[2] } else { x[1] },
-    },
-    RankFunction {
-        name: "min",
-        arguments: &["a", "b"],
-        about: "the smaller number",
-        unit: FunctionUnit::Same { chooses: false },
-        compute: |x| x[0].min(x[1]),
-    },
-    RankFunction {
-        name: "max",
-        arguments: &["a", "b"],
-        about: "the larger number",
-        unit: FunctionUnit::Same { chooses: false },
-        compute: |x| x[0].max(x[1]),
-    },
-    RankFunction {
-        name: "abs",
-        arguments: &["x"],
-        about: "the number without its sign",
-        unit: FunctionUnit::Same { chooses: false },
-        compute: |x| x[0].abs(),
-    },
-    RankFunction {
-        name: "sqrt",
-        arguments: &["x"],
-        about: "the square root",
-        unit: FunctionUnit::Root,
-        compute: |x| x[0].sqrt(),
-    },
-    RankFunction {
-        name: "exp",
-        arguments: &["x"],
-        about: "e to the power of x",
-        unit: FunctionUnit::Plain,
-        compute: |x| x[0].exp(),
-    },
-    RankFunction {
-        name: "ln",
-        arguments: &["x"],
-        about: "the natural logarithm",
-        unit: FunctionUnit::Plain,
-        compute: |x| x[0].ln(),
-    },
+    function(
+        "if",
+        &["condition", "then", "else"],
+        "`then` where the condition holds, otherwise `else`",
+        FunctionUnit::Same { chooses: true },
+        |x| if x[0] == 0.0 { x[2] } else { x[1] },
+    ),
+    function("min", &["a", "b"], "the smaller number", SAME, |x| x[0].min(x[1])),
+    function("max", &["a", "b"], "the larger number", SAME, |x| x[0].max(x[1])),
+    function("abs", &["x"], "the number without its sign", SAME, |x| x[0].abs()),
+    function("sqrt", &["x"], "the square root", FunctionUnit::Root, |x| x[0].sqrt()),
+    function("exp", &["x"], "e to the power of x", FunctionUnit::Plain, |x| x[0].exp()),
+    function("ln", &["x"], "the natural logarithm", FunctionUnit::Plain, |x| x[0].ln()),
 ];
+
+const fn function(
+    name: &'static str,
+    arguments: &'static [&'static str],
+    about: &'static str,
+    unit: FunctionUnit,
+    compute: fn(&[f64]) -> f64,
+) -> RankFunction {
+    RankFunction { name, arguments, about, unit, compute }
+}
 
 impl RankFormula {
     /// Reads an expression.
@@ -138,20 +114,13 @@ impl RankFormula {
     pub fn of(text: &str) -> Result<Self, ExprComplaint> {
         let mut steps = Vec::new();
         let unit = compile(&parse(text)?, &mut steps)?;
-        let flows = |step: &FormulaStep| match step {
+        let flows = steps.iter().any(|step| match step {
             FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => fact.flows,
             _ => false,
-        };
-        let flows = steps.iter().any(flows);
+        });
         Ok(Self { text: text.to_owned(), steps, unit, flows })
     }
 
-    /// Returns whether the number changes though nothing happens to the job.
-    pub(super) fn flows(&self) -> bool {
-        self.flows
-    }
-
-    /// Returns whether the number depends on a job that would lose a slot.
     pub(super) fn has_victim(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, FormulaStep::OfVictim(_)))
     }
@@ -165,7 +134,6 @@ impl RankFormula {
         })
     }
 
-    /// Returns whether the number is a time.
     pub(in crate::scheduler) fn is_time(&self) -> bool {
         self.unit.fits(Unit::TIME)
     }
@@ -181,10 +149,9 @@ impl RankFormula {
         let KnownJob { view, job, kind, sample } = *known;
         let around = Surroundings::new(view, kind, took, 0);
         let record = JobRecord::sampled(kind, sample);
-        self.of_job(&RankedJob { job, record: &record, around: &around }, stack)
+        self.compute(&RankedJob { job, record: &record, around: &around }, None, stack)
     }
 
-    /// Returns whether the condition holds for a job that would take a slot of a victim.
     pub(super) fn holds(
         &self,
         job: &RankedJob<'_>,
@@ -196,11 +163,7 @@ impl RankFormula {
     }
 
     /// Computes the number of a job; `stack` is empty room.
-    pub(super) fn of_job(&self, job: &RankedJob<'_>, stack: &mut Vec<f64>) -> f64 {
-        self.compute(job, None, stack)
-    }
-
-    fn compute(
+    pub(super) fn compute(
         &self,
         job: &RankedJob<'_>,
         victim: Option<&RankedJob<'_>>,
@@ -264,8 +227,8 @@ fn compile(node: &SyntaxNode, steps: &mut Vec<FormulaStep>) -> Result<Unit, Expr
                 let names = function.arguments.join(", ");
                 return Err(complain(format!("write `{}({names})`", function.name)));
             }
-            let units = arguments.iter().map(|argument| compile(argument, steps));
-            let units = units.collect::<Result<Vec<Unit>, _>>()?;
+            let compiled = arguments.iter().map(|argument| compile(argument, steps));
+            let units = compiled.collect::<Result<Vec<Unit>, _>>()?;
             let unit = function.unit.of(&units).ok_or_else(|| {
                 complain(format!("the units of `{}` do not fit together", function.name))
             })?;

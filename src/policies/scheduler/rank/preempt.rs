@@ -35,8 +35,6 @@ impl ByRank {
         self.preemption.preemption()
     }
 
-    /// Returns the suspended attempt on the offer's tracker whose job ranks first, and its job's
-    /// position.
     pub(super) fn suspended_here(
         &mut self,
         offer: &Offer<'_>,
@@ -89,8 +87,7 @@ impl ByRank {
         let here = self.suspended_here(offer, kind);
         let line = &self.lines[kind];
         let first = line.waiting(..).next().into_iter().chain(here.map(|(turn, _)| turn));
-        // Usually the jobs that hold slots are those that rank first, which this check finds
-        // quickly.
+        // Usually the jobs that hold slots rank first, which this check finds quickly.
         let ends = first.min().zip(line.last_holder());
         if !ends.is_some_and(|(first, last)| first.may_take_from(last)) {
             return None;
@@ -137,8 +134,6 @@ impl ByRank {
         Some(attempt)
     }
 
-    /// Returns the attempts that could lose their slots on the offer's tracker, in the order in which
-    /// they lose them.
     fn victims(&self, offer: &Offer<'_>, kind: SlotKind, how: Preemption) -> Vec<Victim<RankTurn>> {
         let view = offer.view();
         let here = self.suspended.preemptable(offer, kind, how).filter_map(|report| {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::scheduler::shared::measure::Measure;
+use crate::scheduler::shared::line::Measure;
 use crate::scheduler::shared::taking::SlotTurn;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
@@ -24,7 +24,6 @@ impl SlotTurn for RankTurn {
     }
 }
 
-/// The past of a job.
 #[derive(Debug, Default)]
 pub(in crate::scheduler) struct JobRecord {
     served_at: PerSlot<Option<SimTime>>,
@@ -32,7 +31,6 @@ pub(in crate::scheduler) struct JobRecord {
     /// How many attempts hold slots, and the sum of the times since when, in microseconds.
     live: u32,
     since: u64,
-    /// How long the attempts held slots that hold none now.
     held: SimSpan,
     /// The attempts that have lost their slots and have not ended.
     stopped: PerSlot<u32>,
@@ -45,7 +43,6 @@ pub(in crate::scheduler) struct JobRecord {
     input: OnceCell<f64>,
 }
 
-/// An attempt's time in a slot.
 #[derive(Clone, Copy, Debug)]
 struct HeldSlot {
     /// Since when it has held its slot; `None` if it has lost it.
@@ -65,14 +62,13 @@ impl JobRecord {
         record
     }
 
-    /// Returns how many bytes the maps of the job read.
     pub(super) fn input(&self, job: &Job) -> f64 {
         let spec = job.spec();
-        let total = || spec.input.as_ref().map_or(0.0, |input| input.total(spec.maps).get() as f64);
-        *self.input.get_or_init(total)
+        *self.input.get_or_init(|| {
+            spec.input.as_ref().map_or(0.0, |input| input.total(spec.maps).get() as f64)
+        })
     }
 
-    /// Notes that an attempt was launched.
     pub(in crate::scheduler) fn launches(&mut self, attempt: AttemptId, now: SimTime) {
         self.enters(attempt);
         self.resumes(attempt, now);
@@ -151,7 +147,6 @@ impl JobRecord {
         self.spared[kind]
     }
 
-    /// Returns how many attempts have lost their slots and have not ended.
     pub(super) fn stopped(&self, kind: SlotKind) -> u32 {
         self.stopped[kind]
     }

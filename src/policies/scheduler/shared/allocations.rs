@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{in_allocations, listed};
-use super::pool_tree::{PoolId, PoolNode, PoolTree};
-use super::pools::{Pool, Pools};
+use super::pool_tree::{PoolId, PoolTree};
+use super::pools::Pools;
+use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Complaint, ExpectedJob, JobSpec, PolicySite, PromisedSlots};
 
@@ -47,7 +48,6 @@ impl PoolBy {
         self.choose(job.pool, job.user)
     }
 
-    /// Returns the name of the pool, given the pool or queue that the job names.
     fn choose<'n>(&'n self, named: Option<&'n str>, user: &'n str) -> &'n str {
         let group_of = |groups: &'n UserGroups| groups.get(user).map_or(DEFAULT_POOL, |it| it);
         match self {
@@ -57,11 +57,6 @@ impl PoolBy {
             Self::Group(groups) => group_of(groups),
             Self::PoolOrGroup(groups) => named.unwrap_or_else(|| group_of(groups)),
         }
-    }
-
-    /// Returns whether jobs may be in pools that they name themselves.
-    fn heeds_names(&self) -> bool {
-        matches!(self, Self::Pool | Self::Queue | Self::PoolOrGroup(_))
     }
 
     /// Warns of users of jobs that have no group, although pools follow groups.
@@ -75,13 +70,14 @@ impl PoolBy {
             !groups.contains_key(job.user) && (key == "group" || job.pool.is_none())
         };
         let users: BTreeSet<&str> = site.jobs.iter().filter(needs).map(|job| job.user).collect();
-        let message = || {
-            let names = listed(users.iter().copied());
-            format!("users without a group: {names}; their jobs are in the pool `{DEFAULT_POOL}`")
-        };
+        if users.is_empty() {
+            return None;
+        }
+        let names = listed(users);
+        let message =
+            format!("users without a group: {names}; their jobs are in the pool `{DEFAULT_POOL}`");
         let hint = "write the group of each user, such as `ann: research`";
-        let is_known = users.is_empty();
-        (!is_known).then(|| Complaint::warning(&["pool_by", key], message(), hint))
+        Some(Complaint::warning(&["pool_by", key], message, hint))
     }
 }
 
@@ -93,12 +89,16 @@ impl Pools {
         // Further checks would only repeat errors in other words.
         if complaints.iter().all(|complaint| complaint.is_warning) {
             let tree = PoolTree::new(self);
-            let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
-            let names: BTreeSet<&str> = names.collect();
-            complaints.extend(too_much(&tree, site));
-            complaints.extend(no_leaves(&tree, &names));
+            let names: BTreeSet<&str> =
+                site.jobs.iter().map(|job| pool_by.of_expected(job)).collect();
+            too_much(&tree, site, &mut complaints);
+            no_leaves(&tree, &names, &mut complaints);
             complaints.extend(unknown_names(&tree, &names));
-            complaints.extend(never_run(self, &tree, site, &names));
+            complaints.extend(never_run("pool", names.iter().copied(), |name: &str| {
+                tree.lowest(name, |pool| pool.max_jobs)
+            }));
+            let users = site.jobs.iter().map(|job| job.user);
+            complaints.extend(never_run("user", users, |user| self.jobs_of_user(user)));
         }
         complaints = in_allocations(complaints);
         complaints.extend(pool_by.groupless(site));
@@ -108,18 +108,19 @@ impl Pools {
     /// Warns of pools with jobs that get no slot, for a scheduler that heeds the maximums of pools.
     pub fn slotless(&self, site: &PolicySite<'_>, pool_by: &PoolBy) -> Vec<Complaint> {
         let tree = PoolTree::new(self);
-        let complaint = |kind: SlotKind| {
+        let mut complaints = Vec::new();
+        for kind in SlotKind::BOTH {
             let jobs = site.jobs.iter().filter(|job| job.has_tasks[kind]);
-            let names: BTreeSet<&str> = jobs.map(|job| pool_by.of_expected(job)).collect();
-            let is_slotless = |name: &&&str| tree.lowest(name, |pool| pool.max[kind]) == 0;
-            let slotless: Vec<&str> = names.iter().filter(is_slotless).copied().collect();
-            let (is_fine, word) = (slotless.is_empty(), kind.word());
-            let message =
-                format!("no {word} slot for the pools {}: their maximum is 0", listed(slotless));
-            let hint = format!("raise `max_{word}s`, or leave it out");
-            (!is_fine).then(|| Complaint::stall(&["allocations", "pools"], message, hint))
-        };
-        SlotKind::BOTH.into_iter().filter_map(complaint).collect()
+            let mut names: BTreeSet<&str> = jobs.map(|job| pool_by.of_expected(job)).collect();
+            names.retain(|name| tree.lowest(name, |pool| pool.max[kind]) == 0);
+            if !names.is_empty() {
+                let (names, word) = (listed(names), kind.word());
+                let message = format!("no {word} slot for the pools {names}: their maximum is 0");
+                let hint = format!("raise `max_{word}s`, or leave it out");
+                complaints.push(Complaint::stall(&["allocations", "pools"], message, hint));
+            }
+        }
+        complaints
     }
 
     /// Complains about jobs of pools that are not declared, for a scheduler that refuses them.
@@ -127,88 +128,94 @@ impl Pools {
         let tree = PoolTree::new(self);
         let names = site.jobs.iter().map(|job| pool_by.of_expected(job));
         let strange: BTreeSet<&str> = names.filter(|name| tree.find(name).is_none()).collect();
-        let message = || {
-            let names = listed(strange.iter().copied());
-            format!("jobs are in pools that are not declared, so Hadoop refuses them: {names}")
-        };
+        if strange.is_empty() {
+            return None;
+        }
+        let names = listed(strange);
+        let message =
+            format!("jobs are in pools that are not declared, so Hadoop refuses them: {names}");
         let hint = "declare these pools in `allocations`, or leave the option out";
-        let is_fine = strange.is_empty();
-        (!is_fine).then(|| Complaint::error(&["allow_undeclared_pools"], message(), hint))
+        Some(Complaint::error(&["allow_undeclared_pools"], message, hint))
     }
 
     /// Returns the minimum shares of the pools that have a minimum; empty if pools follow users or
     /// groups alone.
     pub fn promised(&self, pool_by: &PoolBy) -> PromisedSlots {
+        // Charts look shares up by the names of pools that jobs give.
+        if let PoolBy::User | PoolBy::Group(_) = pool_by {
+            return PromisedSlots::new();
+        }
         let tree = PoolTree::new(self);
         let pools = tree.ids().map(|id| tree.pool(id));
-        // Charts look minimum shares up by the names of pools that jobs give. With a pool for each
-        // user or group, jobs give no such names.
-        let pools = pools.filter(|pool| pool_by.heeds_names() && pool.min != PerSlot::default());
-        let min = |pool: &PoolNode| PerSlot::of(|kind| pool.min[kind].into());
-        pools.map(|pool| (pool.name.to_string(), min(pool))).collect()
+        let promised = pools.filter(|pool| pool.min != PerSlot::default());
+        promised
+            .map(|pool| (pool.name.to_string(), PerSlot::of(|kind| pool.min[kind].into())))
+            .collect()
     }
 }
 
 /// Warns if the minimums of pools exceed the cluster.
-fn too_much(tree: &PoolTree, site: &PolicySite<'_>) -> Vec<Complaint> {
+fn too_much(tree: &PoolTree, site: &PolicySite<'_>, complaints: &mut Vec<Complaint>) {
     // The minimum of an inner pool is part of the minimum of the pool around it.
     let outermost = &tree.pool(PoolId::ROOT).children;
-    let complaint = |kind: SlotKind| {
+    for kind in SlotKind::BOTH {
         let promised: u64 = outermost.iter().map(|id| u64::from(tree.pool(*id).min[kind])).sum();
         let (slots, word) = (site.slots[kind], kind.word());
-        let message =
-            format!("the pools are promised {promised} {word} slots, but the cluster has {slots}");
-        let hint = "the paper's scheduler scales them down, Hadoop's keeps them; lower min_maps or \
-                    min_reduces";
-        (slots < promised).then(|| Complaint::warning(&["pools"], message, hint))
-    };
-    SlotKind::BOTH.into_iter().filter_map(complaint).collect()
+        if slots < promised {
+            let message = format!(
+                "the pools are promised {promised} {word} slots, but the cluster has {slots}"
+            );
+            let hint = "the paper's scheduler scales them down, Hadoop's keeps them; lower \
+                        min_maps or min_reduces";
+            complaints.push(Complaint::warning(&["pools"], message, hint));
+        }
+    }
 }
 
 /// Warns of pools and users whose jobs never run, since none may run at a time.
-fn never_run(
-    pools: &Pools,
-    tree: &PoolTree,
-    site: &PolicySite<'_>,
-    names: &BTreeSet<&str>,
-) -> Vec<Complaint> {
-    let users: BTreeSet<&str> = site.jobs.iter().map(|job| job.user).collect();
-    let users = users.into_iter().filter(|user| pools.jobs_of_user(user) == 0);
-    let names = names.iter().copied();
-    let names = names.filter(|name| tree.lowest(name, |pool| pool.max_jobs) == 0);
-    let complaint = |(whose, names): (&str, Vec<&str>)| {
-        let is_fine = names.is_empty();
-        let message =
-            format!("jobs of the {whose}s {} never run: 0 may run at a time", listed(names));
-        let hint = format!("raise `max_jobs` or `{whose}_max_jobs`, or leave it out");
-        (!is_fine).then(|| Complaint::stall(&[&format!("{whose}s")], message, hint))
-    };
-    let all = [("pool", names.collect()), ("user", users.collect())];
-    all.into_iter().filter_map(complaint).collect()
+fn never_run<'n>(
+    whose: &str,
+    names: impl Iterator<Item = &'n str>,
+    most_jobs: impl Fn(&str) -> u32,
+) -> Option<Complaint> {
+    let names: BTreeSet<&str> = names.filter(|name| most_jobs(name) == 0).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let message = format!("jobs of the {whose}s {} never run: 0 may run at a time", listed(names));
+    let hint = format!("raise `max_jobs` or `{whose}_max_jobs`, or leave it out");
+    Some(Complaint::stall(&[&format!("{whose}s")], message, hint))
 }
 
-/// Complains about each pool that a job names although the pool has pools inside, so that it cannot
-/// hold jobs.
-fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>) -> Vec<Complaint> {
-    let is_inner = |name: &&&str| tree.find(name).is_some_and(|id| !tree.is_leaf(id));
-    let complaint = |name: &&str| {
-        let message = format!("a job names the pool `{name}`, which has pools inside of it");
-        let hint = "jobs stand in pools without others inside: name one of these";
-        Complaint::error(&["pools"], message, hint)
-    };
-    names.iter().filter(is_inner).map(complaint).collect()
+/// Complains about pools that jobs name, but that have pools inside, so that they hold no jobs.
+fn no_leaves(tree: &PoolTree, names: &BTreeSet<&str>, complaints: &mut Vec<Complaint>) {
+    for name in names {
+        if tree.find(name).is_some_and(|id| !tree.is_leaf(id)) {
+            let message = format!("a job names the pool `{name}`, which has pools inside of it");
+            let hint = "jobs stand in pools without others inside: name one of these";
+            complaints.push(Complaint::error(&["pools"], message, hint));
+        }
+    }
+}
+
+/// Complains about an `update_interval` of zero: updates would repeat without end at one instant.
+pub fn standstill(update_interval: SimSpan) -> Option<Complaint> {
+    let message = "`update_interval` must be above zero: at 0s time would stand still";
+    (update_interval.is_zero())
+        .then(|| Complaint::error(&["update_interval"], message, "Hadoop's is 500ms"))
 }
 
 /// Complains about nested pools, for a policy that does not support them.
 pub fn no_nested(pools: &Pools, policy: &str) -> Vec<Complaint> {
     let nested = pools.pools.iter().filter(|(_, pool)| !pool.pools.is_empty());
-    let complaint = |(name, _): (&String, &Pool)| {
-        let message =
-            format!("`{name}` has pools inside of it, and `{policy}` knows no such pools");
-        let hint = "declare them beside it, or choose `fair`";
-        Complaint::error(&["allocations", "pools", name, "pools"], message, hint)
-    };
-    nested.map(complaint).collect()
+    nested
+        .map(|(name, _)| {
+            let message =
+                format!("`{name}` has pools inside of it, and `{policy}` knows no such pools");
+            let hint = "declare them beside it, or choose `fair`";
+            Complaint::error(&["allocations", "pools", name, "pools"], message, hint)
+        })
+        .collect()
 }
 
 /// Warns of declared pools without a job if jobs name undeclared pools: a name may be misspelt.

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::line::entry_at;
 use super::long_tasks::LongTasks;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
@@ -134,7 +135,6 @@ pub struct Delay {
     files: FxHashMap<JobId, CachedFile>,
 }
 
-/// The file that all tasks of a job read.
 #[derive(Debug, Default)]
 struct CachedFile {
     /// The trackers that the job has used, which have copied the file.
@@ -161,7 +161,6 @@ struct DelayRules {
 struct OwnDelays {
     pools: BTreeMap<String, OwnDelay>,
     jobs: BTreeMap<String, OwnDelay>,
-    /// The span that `auto` stands for.
     auto: SimSpan,
 }
 
@@ -174,14 +173,12 @@ impl OwnDelays {
         [delay.w1, delay.w2].map(|wait| wait.or(self.auto).as_micros())
     }
 
-    /// Returns the waits of a job; `None` if it has none of its own.
     fn of(&self, job: &Job) -> Option<[u64; 2]> {
         let spec = job.spec();
         let own = self.jobs.get(&*spec.name).or_else(|| self.pools.get(&*spec.pool));
         own.map(|own| self.limits(own))
     }
 
-    /// Returns the longest waits for nodes and for racks.
     fn longest(&self, usual: [u64; 2]) -> [u64; 2] {
         let all = self.pools.values().chain(self.jobs.values()).map(|own| self.limits(own));
         all.fold(usual, |longest, own| [0, 1].map(|level| longest[level].max(own[level])))
@@ -195,7 +192,6 @@ impl OwnDelays {
 /// and the last offer, and each offer in between costs one comparison.
 #[derive(Debug, Default)]
 struct OfferTimes {
-    /// The number of offers so far.
     count: u64,
     /// When each of the remembered offers began: the last one is the current offer.
     begun: Vec<SimTime>,
@@ -256,16 +252,13 @@ impl OfferTimes {
         self.begun.push(now);
     }
 
-    /// Returns when the remembered offer with this number began. For the number of the next offer,
-    /// returns when the current offer began.
+    /// Returns when an offer began; for the number of the next offer, the current one.
     fn began(&self, number: u64) -> SimTime {
-        // Count back from the last offer, since the first offers may be forgotten. For the number
-        // of the next offer, the distance is 0.
+        // The first offers may be forgotten, so count back from the last one.
         let back = self.count.saturating_sub(number) as usize;
         self.begun[self.begun.len() - 1 - back]
     }
 
-    /// Returns whether so many offers are remembered that the waiting times should be added up.
     fn are_many(&self) -> bool {
         REMEMBERED <= self.begun.len()
     }
@@ -284,8 +277,7 @@ impl DelayState {
     /// Counts the time from this offer to the next one as waiting time of the job. Does nothing if
     /// this offer has already passed the job over or launched a map of it.
     fn pass_over(&mut self, now: SimTime, offers: &OfferTimes) {
-        // An offer may ask the job for a map once for each slot, but the job's time passes only
-        // once.
+        // An offer may ask once for each slot, but time passes only once.
         if self.seen_in == offers.count {
             return;
         }
@@ -305,8 +297,7 @@ impl DelayState {
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
         }
-        // This offer passed the job over before it launched the map, so the job still waits from
-        // the start of this offer to the next one.
+        // The job still waits from the start of this offer to the next one.
         let passing_since = self.passing_since.max(offers.began(offers.count));
         Self { passed_in: offers.count, passing_since, ..new }
     }
@@ -378,7 +369,8 @@ impl Delay {
     /// Returns how long a job has been passed over since its last launch of a map. Only for a delay
     /// that is measured in time.
     pub fn waited(&self, job: JobId) -> SimSpan {
-        SimSpan::from_micros(self.known(job).map_or(0, |job| self.rules.waited_by(&job)))
+        let known = self.jobs.get(job.index()).and_then(Option::as_ref);
+        SimSpan::from_micros(known.map_or(0, |job| self.rules.waited_by(job)))
     }
 
     /// Notes an event of a job; to be called with every event.
@@ -403,8 +395,7 @@ impl Delay {
         if let DelayMeasure::Time(w1, w2) = rules.patience {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
-            // Compute this for each offer, since Hadoop's heartbeat interval grows with the
-            // cluster.
+            // Hadoop's heartbeat interval grows with the cluster.
             let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             rules.own.auto = auto;
@@ -426,30 +417,16 @@ impl Delay {
     pub fn patience(&self, view: &View<'_>) -> SimSpan {
         // In two intervals every tracker that is alive has made an offer.
         let lately = view.heartbeat_interval() * 2;
-        let still_waits = |(id, waiting): (usize, &Option<DelayState>)| {
-            let Some(waiting) = waiting else { return false };
-            let job = view.job(JobId(id as u32));
-            let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
-            has_map && view.now().saturating_since(waiting.held_back_at) <= lately
-        };
-        let maps_wait = self.jobs.iter().enumerate().any(still_waits);
+        let maps_wait =
+            self.jobs.iter().enumerate().any(|(id, waiting): (usize, &Option<DelayState>)| {
+                let Some(waiting) = waiting else { return false };
+                let job = view.job(JobId(id as u32));
+                let has_map = job.is_some_and(|job| 0 < job.pending(SlotKind::Map));
+                has_map && view.now().saturating_since(waiting.held_back_at) <= lately
+            });
         let of_maps = if maps_wait { SimSpan::LONGEST } else { SimSpan::ZERO };
         let others = [self.reduces, self.cached_file].map(Option::unwrap_or_default);
         of_maps.max(others[0]).max(others[1])
-    }
-
-    /// Launches a map of a job as near to its input as the delay asks, or passes the job over
-    /// (`None`).
-    ///
-    /// With `anywhere` the job need not wait for its input.
-    pub fn launch_map(
-        &mut self,
-        offer: &mut Offer<'_>,
-        job: JobId,
-        anywhere: bool,
-        reason: Reason,
-    ) -> Option<Launched> {
-        self.launch_wide_map(offer, job, 1, anywhere, reason)
     }
 
     /// Launches a task of a kind: a map as [`Delay::launch_map`] does, or a reduce, which waits for
@@ -462,7 +439,7 @@ impl Delay {
         reason: Reason,
     ) -> Option<Launched> {
         match kind {
-            SlotKind::Map => self.launch_map(offer, job, false, reason),
+            SlotKind::Map => self.launch_map(offer, job, 1, false, reason),
             SlotKind::Reduce => self.launch_reduce(offer, job, 1, reason),
         }
     }
@@ -511,16 +488,18 @@ impl Delay {
 
     /// Notes that a tracker copies the file of a job, if the job has one and its maps would wait.
     fn note_copy(&mut self, offer: &Offer<'_>, id: JobId) {
-        let has_file = |job: &Job| job.spec().cached_file != Bytes::ZERO;
-        if self.cached_file.is_some() && offer.view().job(id).is_some_and(has_file) {
+        if self.cached_file.is_some()
+            && offer.view().job(id).is_some_and(|job: &Job| job.spec().cached_file != Bytes::ZERO)
+        {
             let file = self.files.entry(id).or_default();
             file.on.insert(offer.tracker());
             file.waits_since = None;
         }
     }
 
-    /// As [`Delay::launch_map`], for a map that takes several slots.
-    pub fn launch_wide_map(
+    /// Launches a map of a job, which takes several slots perhaps, as near to its input as the delay
+    /// asks, or passes the job over (`None`). With `anywhere` the job need not wait for its input.
+    pub fn launch_map(
         &mut self,
         offer: &mut Offer<'_>,
         job: JobId,
@@ -533,9 +512,10 @@ impl Delay {
         }
         let view = offer.view();
         let now = view.now();
-        let is_blocked = self.is_blocked(offer, job);
+        let crowds = |long: &LongTasks| long.crowds(&view, job, offer.tracker());
+        let is_blocked = self.long_tasks.as_ref().is_some_and(crowds);
         let Self { rules, jobs, long_tasks, .. } = self;
-        let waiting = entry(jobs, job);
+        let waiting = entry_at(jobs, job.index()).get_or_insert_default();
         let known = view.job(job);
         let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
         let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
@@ -556,18 +536,15 @@ impl Delay {
             self.note_copy(offer, job);
             return Some(launched);
         }
-        // Hadoop also passes over jobs without maps, but messages should not say that they have
-        // waited.
+        // Messages should not say that a job without maps has waited.
         waiting.since = waiting.since.or(has_map.then_some(now));
-        // `patience` needs this: a job that is held back here may launch later merely because time
-        // passes.
+        // For `patience`: it may launch later merely because time passes.
         if reach != MapReach::Any {
             waiting.held_back_at = now;
         }
         match rules.patience {
             DelayMeasure::Time(..) => waiting.pass_over(now, &rules.offers),
-            // An offer of several slots may pass the job over several times, but a policy may ask
-            // the job twice for one slot.
+            // A policy may ask a job twice for one slot, which counts once.
             DelayMeasure::Skips(..) if waiting.skipped_in == rules.slots => {}
             DelayMeasure::Skips(..) | DelayMeasure::Chances(_) => waiting.waited += 1,
         }
@@ -575,7 +552,8 @@ impl Delay {
         if is_blocked {
             offer.refuse(job, SlotKind::Map, Reason::LongTasks);
         } else if reach != MapReach::Any {
-            offer.refuse(job, SlotKind::Map, delayed(now, waiting.since));
+            let since = waiting.since.unwrap_or(now);
+            offer.refuse(job, SlotKind::Map, Reason::Delay(now.saturating_since(since)));
         }
         None
     }
@@ -593,9 +571,8 @@ impl Delay {
         let DelayRules { limits, own, offers, .. } = &self.rules;
         // The job's pool is not known here; the bound decides only how long the policy has patience.
         let [node, rack] = own.longest(*limits);
-        let waiting = entry(&mut self.jobs, job);
-        // How long a job at its level (node, rack or off the rack) waits in all before it may
-        // launch anywhere.
+        let waiting = entry_at(&mut self.jobs, job.index()).get_or_insert_default();
+        // How long a job at its level waits before it may launch anywhere.
         let limit = [node + rack, rack, 0][waiting.level as usize];
         // The length of the current series does not change before the last of these offers.
         let passing = waiting.passing(offers);
@@ -609,17 +586,6 @@ impl Delay {
             }
         }
     }
-
-    /// Returns the waiting of a job; `None` if it was never asked.
-    fn known(&self, job: JobId) -> Option<DelayState> {
-        self.jobs.get(job.index()).copied().flatten()
-    }
-
-    /// Returns whether the tracker has too many long maps for another one of this job.
-    fn is_blocked(&self, offer: &Offer<'_>, job: JobId) -> bool {
-        let crowds = |long: &LongTasks| long.crowds(&offer.view(), job, offer.tracker());
-        self.long_tasks.as_ref().is_some_and(crowds)
-    }
 }
 
 impl DelayRules {
@@ -628,15 +594,12 @@ impl DelayRules {
         matches!(self.patience, DelayMeasure::Chances(_)) || is_timed
     }
 
-    /// Returns how long or how often a job was passed over before this offer.
     fn waited_by(&self, job: &DelayState) -> u64 {
         job.waited + job.passing(&self.offers)
     }
 
-    /// Returns how far from its input a job may launch a map now.
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
-        // If no node holds the input of some map of a job, Hadoop lets the job launch any map
-        // anywhere.
+        // As in Hadoop, a job with a map whose input no node holds may launch anywhere.
         let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
         let waited = match self.patience {
             // The job was passed over for this slot already, which counts for the next slot only.
@@ -646,8 +609,7 @@ impl DelayRules {
             _ => self.waited_by(waiting),
         };
         let [node, rack] = match self.patience {
-            // Hadoop 1.x's capacity scheduler treats the node and its rack alike: a job waits only
-            // before it launches off the rack.
+            // Hadoop 1.x treats the node and its rack alike.
             DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
             DelayMeasure::Time(..) if !self.own.is_empty() => {
                 self.own.of(job).unwrap_or(self.limits)
@@ -661,19 +623,6 @@ impl DelayRules {
             Locality::Node | Locality::Rack | Locality::OffRack => MapReach::Any,
         }
     }
-}
-
-/// Returns the state of a job; makes it if the job is asked for the first time.
-fn entry(jobs: &mut Vec<Option<DelayState>>, job: JobId) -> &mut DelayState {
-    if jobs.len() <= job.index() {
-        jobs.resize(job.index() + 1, None);
-    }
-    jobs[job.index()].get_or_insert_default()
-}
-
-/// Returns the reason for passing over a job: its wait since it was first passed over, at `since`.
-fn delayed(now: SimTime, since: Option<SimTime>) -> Reason {
-    Reason::Delay(now.saturating_since(since.unwrap_or(now)))
 }
 
 /// Returns whether a job that has waited for another node since an instant still does, and notes
@@ -700,8 +649,7 @@ fn chances(view: &View<'_>, job: &Job, factor: Option<f64>) -> u64 {
     let left = f64::from(maps.total() - maps.finished()).min(trackers);
     // Hadoop's rule if `mapreduce.job.locality.wait.factor` is not set.
     let factor = factor.unwrap_or((f64::from(job.input_nodes()) / trackers).min(1.0));
-    // The cast rounds down. Hadoop counts the current offer too and compares with `>`, which gives
-    // the same result.
+    // Hadoop counts the current offer too and compares with `>`, to the same effect.
     (left * factor) as u64
 }
 
@@ -726,7 +674,7 @@ mod tests {
             let jobs: Vec<JobId> =
                 offer.running_jobs().map(mumakil_core::mapred::Job::id).collect();
             while 0 < offer.free(SlotKind::Map) {
-                let mut launch = |job| self.0.launch_map(offer, job, false, Reason::Sample);
+                let mut launch = |job| self.0.launch_map(offer, job, 1, false, Reason::Sample);
                 if !jobs.iter().any(|job| launch(*job).is_some()) {
                     break;
                 }

@@ -16,9 +16,7 @@ use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 /// The jobs, ordered by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct JobQueue {
-    /// Whether any pool or user has a limit on its jobs.
     is_limited: bool,
-    /// The limits of pools and users.
     pools: Pools,
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or ended since the last call of [`JobQueue::choose`].
@@ -28,7 +26,6 @@ pub struct JobQueue {
     entered: Vec<JobId>,
 }
 
-/// A job's position in the queue.
 type LineTurn = (Priority, SimTime, JobId);
 
 impl JobQueue {
@@ -92,11 +89,11 @@ impl JobQueue {
             for ((.., job), (pool, user)) in &self.jobs {
                 step();
                 let of_user = of_users.entry(user).or_default();
-                // A job needs room in its pool and in every pool around its pool, and counts in all
-                // of them.
-                let has_room = |id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs;
-                let may_run =
-                    tree.upwards(*pool).all(has_room) && *of_user < self.pools.jobs_of_user(user);
+                // A job needs room in all pools around it.
+                let may_run = tree
+                    .upwards(*pool)
+                    .all(|id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs)
+                    && *of_user < self.pools.jobs_of_user(user);
                 if may_run {
                     *of_user += 1;
                     tree.upwards(*pool).for_each(|id| in_pool[id.index()] += 1);
@@ -107,7 +104,6 @@ impl JobQueue {
     }
 }
 
-/// Returns whether any pool or user has a limit on its jobs.
 fn limits(pools: &Pools) -> bool {
     pools.user_max_jobs.is_some()
         || pools.pool_max_jobs.is_some()

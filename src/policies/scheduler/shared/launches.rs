@@ -15,7 +15,6 @@ use mumakil_core::mapred::{
 #[derive(Debug)]
 pub struct Launches<D = ()> {
     live: FxHashMap<AttemptId, Launch>,
-    /// The attempts of each job, in the order of launching.
     jobs: FxHashMap<JobId, BTreeSet<(SimTime, AttemptId)>>,
     doomed: FxHashMap<AttemptId, D>,
 }
@@ -49,12 +48,10 @@ impl<D> Launches<D> {
         match event.change {
             JobChange::Attempt(attempt, state) if state.outcome().is_some() => {
                 self.doomed.remove(&attempt);
-                // Setups, cleanups, and attempts launched before this policy took over are unknown
-                // here.
+                // Setups, cleanups and attempts of the policy before are unknown here.
                 let launch = self.live.remove(&attempt)?;
                 let job = self.jobs.get_mut(&event.job)?;
-                // The launch time is part of the key, so the latest attempts are found without
-                // sorting.
+                // The launch time is part of the key, so the latest need no sort.
                 job.remove(&(launch.at, attempt));
                 Some((attempt, state, launch))
             }

@@ -8,13 +8,13 @@
 //! A job without an up-to-date position stands nowhere. Jobs that stand in the line come before this
 //! job, or are never compared with it.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::mem;
 use std::ops::RangeBounds;
 
 use rustc_hash::FxHashMap;
 
-use super::places::move_entry;
 use super::taking::SlotTurn;
 use mumakil_core::mapred::{JobId, step};
 
@@ -22,9 +22,7 @@ use mumakil_core::mapred::{JobId, step};
 #[derive(Debug)]
 pub struct JobLine<T> {
     jobs: FxHashMap<JobId, JobStanding<T>>,
-    /// The jobs with tasks to launch.
     waiting: BTreeSet<T>,
-    /// The jobs that hold slots.
     holding: BTreeSet<T>,
     held: u32,
 }
@@ -34,9 +32,7 @@ pub struct JobLine<T> {
 struct JobStanding<T> {
     turn: T,
     has_place: bool,
-    /// The number of tasks that the job could launch.
     pending: u32,
-    /// The number of slots that the job holds.
     held: u32,
 }
 
@@ -83,13 +79,11 @@ impl<T: SlotTurn> JobLine<T> {
     pub fn place_all(&mut self, turns: impl IntoIterator<Item = T>) {
         for turn in turns {
             step();
-            // Jobs that have ended in the real cluster may still be in the virtual one: skip them,
-            // since they are not in this line.
+            // Jobs that only the virtual cluster still has are not in this line.
             self.jobs.entry(turn.job()).and_modify(|standing| standing.turn = turn);
         }
         self.jobs.values_mut().for_each(|standing| standing.has_place = true);
-        // Most positions have changed, so building the sets anew is cheaper than moving the jobs
-        // one by one.
+        // Most positions have changed, so building the sets anew is cheaper.
         let places = |has: fn(&JobStanding<T>) -> bool| {
             let those = self.jobs.values().filter(move |standing| has(standing));
             those.map(|standing| standing.turn).collect()
@@ -187,10 +181,65 @@ impl<T: SlotTurn> JobLine<T> {
     }
 }
 
+/// A measure of a job: usually jobs with a lower measure are served first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure(pub f64);
+
+impl Measure {
+    /// The measure before all others.
+    pub const FIRST: Self = Self(f64::NEG_INFINITY);
+}
+
+impl Eq for Measure {}
+
+impl PartialOrd for Measure {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Measure {
+    fn cmp(&self, other: &Self) -> Ordering {
+        step();
+        // Measures are floating-point numbers because they may be infinite; they are never NaN.
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// A job's position by a measure, the lowest first, and then by its number.
+pub type MeasuredTurn = (Measure, JobId);
+
+impl SlotTurn for MeasuredTurn {
+    fn job(self) -> JobId {
+        self.1
+    }
+
+    fn may_take_from(self, other: Self) -> bool {
+        self < other
+    }
+}
+
+/// Returns the entry of a list at an index; a list that is too short gets empty entries.
+pub fn entry_at<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
+    if list.len() <= index {
+        list.resize_with(index + 1, T::default);
+    }
+    &mut list[index]
+}
+
+/// Moves an entry of a sorted set from one position to another; `None` means outside the set.
+pub fn move_entry<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
+    if from != to {
+        if let Some(from) = from {
+            line.remove(&from);
+        }
+        line.extend(to);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduler::shared::measure::{Measure, MeasuredTurn};
 
     /// Returns a line of jobs 0, 1, 2 … with these counts, in the order of their numbers.
     fn line(counts: &[(u32, u32)]) -> JobLine<MeasuredTurn> {

@@ -32,8 +32,7 @@ impl TrackerLoad {
     pub fn settled(self, line: HadoopLine) -> Self {
         match self {
             Self::Auto if line.behaviour().load_counts_launches => Self::Current,
-            // Up to 1.0 Hadoop's loop reads only the tracker's report and ignores the tasks that it
-            // has just assigned.
+            // Up to 1.0 Hadoop ignores the tasks that it has just assigned.
             Self::Auto => Self::Reported,
             given => given,
         }
@@ -71,8 +70,9 @@ pub fn next_kind(
     counted: TrackerLoad,
     is_open: impl Fn(SlotKind) -> bool,
 ) -> Option<SlotKind> {
-    let is_open = |kind: &SlotKind| 0 < offer.free(*kind) && is_open(*kind);
-    let mut open = SlotKind::BOTH.into_iter().filter(is_open);
+    let mut open = SlotKind::BOTH
+        .into_iter()
+        .filter(|kind: &SlotKind| 0 < offer.free(*kind) && is_open(*kind));
     match (open.next()?, open.next()) {
         (one, None) => Some(one),
         // Both kinds are open. Hadoop takes a map unless the tracker has more maps than reduces.

@@ -5,18 +5,17 @@
 use rustc_hash::FxHashMap;
 
 use super::launches::Launches;
+use super::line::entry_at;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, Launched, TaskTimeSum, TrackerId, View,
 };
 
 /// The running maps of jobs with long maps, for each tracker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LongTasks {
-    /// Maps that take longer than this are long.
     limit: SimSpan,
     launches: Launches,
-    /// How long the ended maps of each job took.
     ended: FxHashMap<JobId, TaskTimeSum>,
     /// The number of running maps of jobs with long maps, by tracker; `total` is the sum.
     on: Vec<u32>,
@@ -26,13 +25,7 @@ pub struct LongTasks {
 impl LongTasks {
     /// Returns an empty count in which maps longer than `limit` are long.
     pub fn new(limit: SimSpan) -> Self {
-        Self {
-            limit,
-            launches: Launches::default(),
-            ended: FxHashMap::default(),
-            on: Vec::new(),
-            total: 0,
-        }
+        Self { limit, ..Self::default() }
     }
 
     /// Notes the launch of a map.
@@ -47,8 +40,7 @@ impl LongTasks {
     pub fn job_changed(&mut self, view: &View<'_>, event: &JobEvent) {
         let was_long = self.is_long(event.job);
         if let JobChange::Ended(_) = event.change {
-            // Do this before `launches` forgets the job: otherwise its running maps would count for
-            // ever.
+            // Before `launches` forgets the job, or its maps would count for ever.
             if was_long {
                 self.recount(event.job, -1);
             }
@@ -64,8 +56,6 @@ impl LongTasks {
             let took = view.now().saturating_since(launch.at);
             self.ended.entry(event.job).or_default().add(took);
         }
-        // The end of this map has changed whether the job has long maps, so its running maps begin
-        // or cease to count.
         if was_long != self.is_long(event.job) {
             self.recount(event.job, if was_long { -1 } else { 1 });
         }
@@ -93,10 +83,7 @@ impl LongTasks {
     }
 
     fn count(&mut self, tracker: TrackerId, by: i32) {
-        if self.on.len() <= tracker.index() {
-            self.on.resize(tracker.index() + 1, 0);
-        }
-        let here = &mut self.on[tracker.index()];
+        let here = entry_at(&mut self.on, tracker.index());
         *here = here.saturating_add_signed(by);
         self.total = self.total.saturating_add_signed(by);
     }

@@ -134,8 +134,7 @@ impl SortName {
         let mut head = [0; HEAD];
         let length = name.len().min(HEAD);
         head[..length].copy_from_slice(&name.as_bytes()[..length]);
-        // A short name is padded with zeros. Without `whole`, a name that ends with zeros would
-        // equal the same name without them.
+        // A short name is padded with zeros, which must not equal zeros of its own.
         let is_whole = name.len() <= HEAD && !name.ends_with('\0');
         // The first byte is the most significant, so the numbers sort like the names.
         let half = |from: usize| u64::from_be_bytes(array::from_fn(|place| head[from + place]));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{TreeCheck, note_groups};
 use mumakil_base::units::{Count, Factor, SimSpan};
-use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy, or_file};
+use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy, SlotKind, or_file};
 
 /// A number of slots or jobs. Hadoop's largest number means that there is no limit.
 pub type Number = Count<0, 2_147_483_647>;
@@ -94,6 +94,15 @@ impl Pool {
     pub fn is_ever_starved(&self) -> bool {
         self.min_share_after.is_some() || self.pools.values().any(Self::is_ever_starved)
     }
+
+    /// Returns the minimum and the maximum for a kind of slot.
+    fn bounds(&self, kind: SlotKind) -> (u32, Option<u32>) {
+        let (min, max) = match kind {
+            SlotKind::Map => (self.min_maps, self.max_maps),
+            SlotKind::Reduce => (self.min_reduces, self.max_reduces),
+        };
+        (min.get(), max.map(Number::get))
+    }
 }
 
 /// In what order the jobs of a pool run.
@@ -139,9 +148,7 @@ impl Pools {
         let own = self.users.get(user).and_then(|user| user.max_jobs);
         own.or(self.user_max_jobs).map_or(u32::MAX, Number::get)
     }
-}
 
-impl Pools {
     /// Checks values against each other, since types check only single values. Pools that are
     /// nested too deep are not checked.
     pub fn check(&self) -> Vec<Complaint> {
@@ -156,16 +163,6 @@ impl Pools {
         note_groups(&self.pools, |pool| &pool.pools, "", &mut groups.around);
         groups
     }
-}
-
-/// A pool's minimum and maximum for one kind of slot.
-struct Bounds {
-    /// The word for the slots in complaints.
-    slots: &'static str,
-    min_key: &'static str,
-    min: u32,
-    max_key: &'static str,
-    max: Option<u32>,
 }
 
 /// The lowest maximum among the pools around a pool, with the name of the pool that sets it.
@@ -196,54 +193,29 @@ fn check_one<'p>(
         let message = format!("`{name}` would get nothing: a weight is above zero");
         check.complain(Some("weight"), message, "choose a small one, such as 0.01");
     }
-    for (bounds, limit) in pool.bounds().into_iter().zip(&mut around) {
-        check_bounds(check, name, &bounds, *limit);
-        let own = bounds.max.map(|max| (name, max));
-        // For the pools inside this one, the limit is the lowest maximum so far, including this
-        // pool's own.
-        *limit = match (*limit, own) {
+    for (kind, limit) in SlotKind::BOTH.into_iter().zip(&mut around) {
+        let ((min, max), slots) = (pool.bounds(kind), kind.word());
+        let hint = "lower the minimum, or raise the maximum";
+        if let Some(max) = max.filter(|max| *max < min) {
+            let message =
+                format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
+            // In Hadoop the maximum overrides the minimum, with a warning.
+            check.warn(&format!("max_{slots}s"), message, hint);
+        }
+        if let Some((parent, max)) = limit.filter(|(_, max)| *max < min) {
+            let message = format!(
+                "`{name}` is promised {min} {slots} slots, but `{parent}` around it gets {max} at \
+                 most"
+            );
+            check.complain(Some(&format!("min_{slots}s")), message, hint);
+        }
+        // The lowest maximum so far holds inside this pool.
+        *limit = match (*limit, max.map(|max| (name, max))) {
             (Some(outer), Some(inner)) if outer.1 <= inner.1 => Some(outer),
             (outer, inner) => inner.or(outer),
         };
     }
     check_all(check, &pool.pools, around);
-}
-
-fn check_bounds(check: &mut TreeCheck<'_>, name: &str, bounds: &Bounds, around: Limit<'_>) {
-    let Bounds { slots, min_key, min, max_key, max } = *bounds;
-    let hint = "lower the minimum, or raise the maximum";
-    if let Some(max) = max.filter(|max| *max < min) {
-        let message = format!("`{name}` is promised {min} {slots} slots, but gets {max} at most");
-        // In Hadoop the maximum overrides the minimum, with a warning.
-        check.warn(max_key, message, hint);
-    }
-    if let Some((parent, max)) = around.filter(|(_, max)| *max < min) {
-        let message = format!(
-            "`{name}` is promised {min} {slots} slots, but `{parent}` around it gets {max} at most"
-        );
-        check.complain(Some(min_key), message, hint);
-    }
-}
-
-impl Pool {
-    fn bounds(&self) -> [Bounds; 2] {
-        [
-            Bounds {
-                slots: "map",
-                min_key: "min_maps",
-                min: self.min_maps.get(),
-                max_key: "max_maps",
-                max: self.max_maps.map(Number::get),
-            },
-            Bounds {
-                slots: "reduce",
-                min_key: "min_reduces",
-                min: self.min_reduces.get(),
-                max_key: "max_reduces",
-                max: self.max_reduces.map(Number::get),
-            },
-        ]
-    }
 }
 
 #[cfg(test)]

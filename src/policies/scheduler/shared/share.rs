@@ -9,7 +9,13 @@
 //! [`max_min`] computes `R` exactly, and scales down minimums that exceed the slots. This scaling
 //! is for nested pools, which the paper on delay scheduling does not have. For pools as in the
 //! paper, a policy scales the declared minimums down to the cluster first (section 4).
+//!
+//! A weight comes from a job's priority and size; a [`NewJobBoost`] makes short jobs end soon.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::mapred::Priority;
 
 /// The claim of a job or a pool on slots.
@@ -49,8 +55,7 @@ const HALVINGS: u32 = 25;
 /// Unless `shares` has one entry for each claim.
 pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
     let used = |ratio: f64| claims.iter().map(|claim| claim.at(ratio)).sum::<f64>();
-    let wanted: f64 = claims.iter().map(|claim| claim.demand).sum();
-    let wanted = wanted.min(slots);
+    let wanted = claims.iter().map(|claim| claim.demand).sum::<f64>().min(slots);
     let mut high = 1.0;
     // With tiny weights no finite ratio suffices; the bound `f64::MAX` ends the loop.
     while used(high) < wanted && high < f64::MAX {
@@ -65,8 +70,7 @@ pub fn bisected(claims: &[Claim], slots: f64, shares: &mut [f64]) {
             high = middle;
         }
     }
-    // As in Hadoop, use the upper end of the range, so that the shares may slightly exceed the
-    // slots.
+    // As in Hadoop, the upper end: the shares may slightly exceed the slots.
     write(claims, shares, |claim| claim.at(high));
 }
 
@@ -111,8 +115,7 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     bends.extend(claims.iter().map(|claim| claim.demand / claim.weight));
     // Between two neighbouring bends the sum of all shares is linear.
     bends.sort_unstable_by(f64::total_cmp);
-    // The slots suffice for all guaranteed shares, so the result is at or behind the first bend,
-    // which is zero.
+    // The slots suffice at the first bend, which is zero.
     let after = bends.partition_point(|bend| used(*bend) <= slots);
     let Some(&end) = bends.get(after) else { return f64::INFINITY };
     let start = bends[after - 1];
@@ -120,8 +123,7 @@ fn ratio(claims: &[Claim], slots: f64, bends: &mut Vec<f64>) -> f64 {
     let climbs =
         |claim: &&Claim| claim.owed() / claim.weight <= start && end <= claim.demand / claim.weight;
     let slope: f64 = claims.iter().filter(climbs).map(|claim| claim.weight).sum();
-    // If the two bends differ only by rounding, no share grows between them, so the slope is zero
-    // and `min` returns `end`.
+    // If the bends differ only by rounding, the slope is zero and `min` returns `end`.
     (start + (slots - used(start)) / slope).min(end)
 }
 
@@ -135,9 +137,42 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
         Priority::Low => 0.5,
         Priority::VeryLow => 0.25,
     };
-    // Hadoop's size-based weight adds one to the number of tasks, so a job without tasks has weight
-    // 0.
+    // As in Hadoop, a job without tasks has weight 0.
     importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
+}
+
+/// A larger weight for each job while it is new: Hadoop's `NewJobWeightBooster`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NewJobBoost {
+    /// The factor by which the weight of a new job is multiplied.
+    pub factor: Factor,
+    /// How long a job is new, from its submission on.
+    pub duration: SimSpan,
+}
+
+impl Default for NewJobBoost {
+    fn default() -> Self {
+        Self {
+            // `mapred.newjobweightbooster.factor` is 3.
+            factor: Factor::of(3.0),
+            // `mapred.newjobweightbooster.duration` is 300,000 ms.
+            duration: SimSpan::from_secs(5 * 60),
+        }
+    }
+}
+
+impl NewJobBoost {
+    /// Returns the instant from which a job is no longer new.
+    pub fn end(&self, submitted: SimTime) -> SimTime {
+        submitted + self.duration
+    }
+
+    /// Returns the factor of a job's weight; 1 if there is no boost or the job is no longer new.
+    pub fn factor_of(boost: Option<&Self>, submitted: SimTime, now: SimTime) -> f64 {
+        let boost = boost.filter(|boost| now < boost.end(submitted));
+        boost.map_or(1.0, |boost| boost.factor.get())
+    }
 }
 
 #[cfg(test)]

@@ -56,12 +56,6 @@ pub enum RunningMaps {
     ByProgress,
 }
 
-/// Sorts jobs by the remaining time of their maps.
-#[derive(Clone, Debug, Default)]
-pub struct Srt {
-    spec: SrtSpec,
-}
-
 /// The sort key of a job: lower keys come first, in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SrtRank {
@@ -89,15 +83,10 @@ struct Maps {
     fetching: f64,
 }
 
-impl Srt {
-    /// Returns the order with these options.
-    pub fn new(spec: SrtSpec) -> Self {
-        Self { spec }
-    }
-
+impl SrtSpec {
     /// Returns whether the order needs the progress of running maps.
     pub fn reads_progress(&self) -> bool {
-        self.spec.running_maps == RunningMaps::ByProgress
+        self.running_maps == RunningMaps::ByProgress
     }
 
     /// Sorts jobs; `may_run_since` returns when the policy first let a job run. Equal jobs keep
@@ -121,15 +110,14 @@ impl Srt {
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
-            // The paper's `T`, without the time of the job's setup and without its wait for
-            // admission to its pool.
+            // The paper's `T`, without the setup and the wait for admission.
             time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
             finished: maps.finished(),
             // Use `waiting`, since `pending` also counts slow maps, which are running already.
             pending: job.waiting(SlotKind::Map),
             running: maps.running(),
             progress: maps.progress(),
-            fetching: self.spec.shuffle_rate.map_or(0.0, |rate| there / rate.bytes_per_s() as f64),
+            fetching: self.shuffle_rate.map_or(0.0, |rate| there / rate.bytes_per_s() as f64),
         }
     }
 
@@ -152,7 +140,7 @@ impl Srt {
     /// counted as the options say.
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
-        match self.spec.running_maps {
+        match self.running_maps {
             RunningMaps::Ignored => pending,
             RunningMaps::AsPending => pending + running,
             RunningMaps::ByProgress => pending.max(running - maps.progress),
@@ -168,8 +156,8 @@ mod tests {
 
     use super::*;
 
-    fn srt(running_maps: RunningMaps) -> Srt {
-        Srt::new(SrtSpec { running_maps, shuffle_rate: None })
+    fn srt(running_maps: RunningMaps) -> SrtSpec {
+        SrtSpec { running_maps, shuffle_rate: None }
     }
 
     fn maps(time: f64, finished: u32, pending: u32) -> Maps {

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+use super::line::entry_at;
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
@@ -117,10 +118,8 @@ pub struct Suspensions {
     of_job: FxHashMap<(JobId, SlotKind), u32>,
 }
 
-/// The suspended attempts of a tracker.
 #[derive(Debug, Default)]
 struct TrackerSuspensions {
-    /// The attempts in the order in which they were suspended.
     attempts: Vec<AttemptId>,
     is_full: bool,
 }
@@ -181,8 +180,7 @@ impl Suspensions {
         let reports = offer.view().reports(offer.tracker());
         // A resumed attempt counts as suspended until its tracker reports that it runs.
         let stopped = reports.iter().filter(|report| report.state == AttemptState::Suspended);
-        // An attempt that is ordered to stop counts at once, before its tracker reports that it has
-        // stopped.
+        // An attempt counts before its tracker reports that it has stopped.
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
@@ -242,10 +240,7 @@ impl Suspensions {
     }
 
     fn here(&mut self, tracker: TrackerId) -> &mut TrackerSuspensions {
-        if self.by_tracker.len() <= tracker.index() {
-            self.by_tracker.resize_with(tracker.index() + 1, TrackerSuspensions::default);
-        }
-        &mut self.by_tracker[tracker.index()]
+        entry_at(&mut self.by_tracker, tracker.index())
     }
 }
 

@@ -149,14 +149,12 @@ impl<T: SlotTurn> Taking<T> {
             if !claim.turn.may_take_from(last) {
                 break;
             }
-            // Slots that become free on other trackers go to the first jobs, so count the tasks of
-            // all claims up to this one.
+            // Slots that become free elsewhere go to the first jobs, so count all claims.
             let served = claim.tasks.min(spare);
             spare -= served;
             let wanted_before = wanted;
             wanted += claim.tasks - served;
-            // A suspended attempt can resume only on this tracker, so any job behind it may have to
-            // give up a slot.
+            // It can resume only here, so any job behind it may have to give up a slot.
             let lacking = if claim.resumed.is_some() { u32::MAX } else { wanted };
             let mut able = self.able(claim.turn, lacking).peekable();
             let is_able = able.peek().is_some();

@@ -64,8 +64,7 @@ pub(in crate::scheduler::hfsp) struct Dealing {
     division: Division,
     /// The levels, sorted by the bits of their weights.
     levels: Vec<WeightLevel>,
-    /// The ends of jobs, the next one first. The first entry is valid; later entries may be
-    /// outdated.
+    /// The ends of jobs, the next one first; only that entry is surely valid.
     ends: BinaryHeap<Reverse<OrderedBits>>,
     /// The hungry jobs in turn, as indices in `jobs`. Jobs that are no longer hungry stay in the
     /// list until a level rises.
@@ -103,9 +102,8 @@ impl Dealing {
         self.ends.peek().map(|Reverse((at, _))| f64::from_bits(*at))
     }
 
-    /// Ends the next job, and returns it with its end in seconds of virtual time; `None` if no job
-    /// ends by `until`.
-    pub(super) fn end_next(
+    /// Ends the next job if it ends by `until`, and returns it with its end.
+    pub(in crate::scheduler::hfsp) fn end_next(
         &mut self,
         cluster: &VirtualCluster,
         until: f64,
@@ -115,8 +113,7 @@ impl Dealing {
         let job = &mut self.jobs[place];
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
         if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
-            // The slots of a fed job were taken from the division, so give them back. The slots of
-            // a hungry job never left the division.
+            // Only the slots of a fed job have left the division.
             self.division.spare += job.slots;
         } else {
             level.jobs -= 1.0;
@@ -126,8 +123,7 @@ impl Dealing {
         Some((id, self.now))
     }
 
-    /// Returns the visited jobs in order of turn, each with its work left at `now`, and with its
-    /// end if it has ended. Jobs that were not visited have done no work.
+    /// Returns the visited jobs with their work left and their ends, in order of turn.
     pub(super) fn outcome(&self, now: f64) -> impl Iterator<Item = VirtualOutcome> {
         self.jobs.iter().map(move |job| match job.stage {
             DealingStage::Ended => (job.turn.1, 0.0, Some(job.end)),
@@ -135,18 +131,15 @@ impl Dealing {
         })
     }
 
-    /// Returns whether some job has no slot.
     pub(super) fn leaves_some_out(&self) -> bool {
         0 < self.unseen || self.jobs.iter().any(|job| job.slots == 0.0)
     }
 
-    /// Deals out the spare slots.
     fn deal(&mut self, cluster: &VirtualCluster) {
         self.give_capped_jobs(cluster);
         let (mut over, mut rises) = (self.division.spare, false);
         for level in &mut self.levels {
-            // No job comes, so no level falls; `max` makes sure that rounding does not lower a
-            // level either.
+            // No job comes, so no level falls, not even by rounding.
             let slots = level.slots.max(level.part_of(&self.division));
             rises |= level.slots < slots;
             level.slots = slots;
@@ -154,12 +147,10 @@ impl Dealing {
         }
         if rises {
             let jobs = &self.jobs;
-            // When a level rises, the slots beyond the levels are dealt again, beginning with the
-            // first job in turn.
+            // The slots beyond the levels are dealt again from the first job on.
             self.line.retain(|place| jobs[*place].is_hungry());
             (self.more, self.mark) = (0.0, 0);
         }
-        // The slots beyond the levels are dealt one to each job in turn.
         while self.more < over {
             let next = self.line.get(self.mark).copied();
             let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
@@ -167,15 +158,13 @@ impl Dealing {
             let job = &self.jobs[place];
             if job.is_hungry() {
                 let level = self.levels[job.of].slots;
-                // A job cannot use more slots than it has tasks.
                 let slots = (level + 1.0).min(job.most());
                 self.give(place, slots);
                 self.more += slots - level;
             }
         }
         if rises {
-            // Jobs from the mark on get exactly the new level; those before the mark have one slot
-            // more already.
+            // Jobs before the mark have one slot more already.
             for number in self.mark..self.line.len() {
                 let place = self.line[number];
                 self.give(place, self.levels[self.jobs[place].of].slots);
@@ -192,8 +181,7 @@ impl Dealing {
     /// Gives each job that can use no more than its share all the slots that it can use.
     fn give_capped_jobs(&mut self, cluster: &VirtualCluster) {
         self.weigh();
-        // At a level of one or more, every job has slots, whatever its turn. So visit all jobs
-        // first.
+        // At a level of one or more, every job has slots.
         if 0 < self.unseen && self.levels.iter().any(|it| 1.0 <= it.part_of(&self.division)) {
             while self.look_further(cluster).is_some() {}
             // All jobs are visited now, so tell the division their sizes.
@@ -212,14 +200,12 @@ impl Dealing {
         }
     }
 
-    /// Adds up the weights of the hungry jobs anew, since subtracting from the old sum would lose
-    /// small weights to rounding.
+    /// Adds up the weights of the hungry jobs: subtracting would lose small weights.
     fn weigh(&mut self) {
         self.division.weight = self.levels.iter().map(|level| level.jobs * level.weight).sum();
     }
 
-    /// Visits the next job in turn, which has no slots yet, and returns its index. Returns `None`
-    /// if all jobs are visited.
+    /// Visits the next job in turn, which has no slots yet; `None` after the last.
     fn look_further(&mut self, cluster: &VirtualCluster) -> Option<usize> {
         let last = self.jobs.last().map_or(Unbounded, |job| Excluded(job.turn));
         let turn = *cluster.open.range((last, Unbounded)).next()?;

@@ -29,12 +29,10 @@ pub(super) fn mark(number: f64, place: usize) -> OrderedBits {
 }
 
 impl Division {
-    /// Returns a division of `slots` slots among no jobs.
     pub(super) fn new(slots: u32) -> Self {
         Self { spare: f64::from(slots), weight: 0.0, needs: Vec::new() }
     }
 
-    /// Sets how many slots each job can use.
     pub(super) fn expect(&mut self, sizes: impl Iterator<Item = Size>) {
         let needs = sizes.map(|size| f64::from(size.tasks) / size.weight).enumerate();
         self.needs = needs.map(|(place, ratio)| mark(ratio, place)).collect();
@@ -48,8 +46,7 @@ impl Division {
         if 0.0 < self.weight { self.spare / self.weight } else { 0.0 }
     }
 
-    /// Returns the next job whose share is at least as much as it can use; `None` if there is none.
-    /// The job may have ended.
+    /// Returns the next job that can use no more than its share; it may have ended.
     pub(super) fn next_sated(&mut self) -> Option<usize> {
         let ratio = self.ratio();
         self.needs.pop_if(|need| f64::from_bits(need.0) <= ratio).map(|need| need.1)

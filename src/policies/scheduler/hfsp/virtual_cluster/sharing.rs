@@ -13,7 +13,6 @@ use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome};
 use mumakil_core::mapred::{JobId, step};
 
-/// A job that shares slots.
 #[derive(Debug)]
 struct Sharer {
     id: JobId,
@@ -22,7 +21,6 @@ struct Sharer {
     ended: Option<f64>,
 }
 
-/// How a job gets its slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SharingStage {
     /// It has all the slots that it can use, and ends at this virtual time.
@@ -51,7 +49,6 @@ impl Sharer {
 }
 
 impl Sharing {
-    /// Returns the shares of the cluster's open jobs from now on.
     pub(super) fn new(cluster: &VirtualCluster) -> Self {
         let mut sharing = Self {
             sharers: Vec::new(),
@@ -119,8 +116,7 @@ impl Sharing {
             (shared, SharingStage::Shared),
         ] {
             while let Some(Reverse((end, place))) = ends.peek()
-                // A job that has become steady or has ended leaves an outdated entry in a heap:
-                // drop it.
+                // A job that is steady or has ended leaves an outdated entry behind.
                 && sharers[*place].stage != stage(f64::from_bits(*end))
             {
                 ends.pop();
@@ -130,8 +126,7 @@ impl Sharing {
         let ratio = self.division.ratio();
         let shared = self.shared.peek().map(|Reverse((end, place))| {
             let on_the_common_clock = f64::from_bits(*end) - self.common;
-            // After rounding, the common clock may already be past an end; `max` avoids a step
-            // back.
+            // Rounding may put the common clock past an end.
             mark(self.now + (on_the_common_clock / ratio).max(0.0), *place)
         });
         let next = steady.into_iter().chain(shared).min();

@@ -17,9 +17,9 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Ma
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::json;
 
-use super::super::coupling::ReduceGate;
 use super::super::delay::DelaySpec;
 use super::super::srt::{ReduceOrder, SrtSpec};
+use super::ReduceGate;
 use mumakil_core::mapred::OptionFacts;
 
 /// The order of reduces, and the condition that holds them back.
@@ -112,7 +112,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OtherKeys<'_, A> {
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         let Self { map, reduces } = self;
-        // A seed can read only one key, so a key for reduces hands it back for the next key.
+        // A seed can read only one key, so a key for reduces hands it back for the next key. An error
+        // is then raised while the key is read, which knows its place.
         let mut seed = seed;
         loop {
             let Some(key) = map.next_key_seed(SortedKeys(seed))? else { return Ok(None) };
