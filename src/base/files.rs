@@ -73,8 +73,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     {
         use std::os::unix::fs::FileTypeExt;
         // A pipe that a shell has opened has a name only in /dev or /proc.
-        let has_place = || !path.starts_with("/dev") && fs::canonicalize(path).is_ok();
-        if fs::metadata(path)?.file_type().is_fifo() && has_place() {
+        if fs::metadata(path)?.file_type().is_fifo()
+            && !path.starts_with("/dev")
+            && fs::canonicalize(path).is_ok()
+        {
             let why =
                 "it is a named pipe, which may never end; save it to a file first, or use `<(…)`";
             return Err(io::Error::other(why));

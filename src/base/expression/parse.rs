@@ -67,11 +67,11 @@ impl<'a> Parser<'a> {
     fn unexpected(&self, expected: &str) -> ExprComplaint {
         let PlacedToken { token, span } = self.peek();
         let text = self.slice(span.clone());
-        let complaint = match token {
+        let message = match token {
             Token::End => format!("the expression ends too early: {expected}"),
             _ => format!("unexpected `{text}`: {expected}"),
         };
-        let complaint = ExprComplaint::new(span.clone(), complaint);
+        let complaint = ExprComplaint::new(span.clone(), message);
         match text {
             "=" => complaint.hint("to compare, write `==`; a filter stands in brackets"),
             _ => complaint,
@@ -196,9 +196,10 @@ impl<'a> Parser<'a> {
         if let Some(literal) = self.literal()? {
             return Ok(self.since(start, Syntax::Literal(literal)));
         }
-        let keyword = |word: &str| matches!(word, "or" | "and" | "not" | "within" | "of");
         match self.word() {
-            Some(word) if !keyword(word) => self.deeper(|parser| parser.named(word)),
+            Some(word) if !["or", "and", "not", "within", "of"].contains(&word) => {
+                self.deeper(|parser| parser.named(word))
+            }
             _ => Err(self.unexpected("expected a number, a quantity or a call")),
         }
     }

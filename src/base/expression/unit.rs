@@ -134,7 +134,7 @@ impl Unit {
         let show = |more: usize| -> Vec<String> {
             values.iter().map(|value| self.show_beside(*value, value.abs(), more)).collect()
         };
-        let is_clear = |told: &Vec<String>| {
+        let shown = (0..=MOST_MORE).map(show).find(|told| {
             let mut pairs = values.windows(2).zip(told.windows(2)).zip(signs);
             pairs.all(|((pair, told), sign)| {
                 let differs = ComparisonSign::Unequal.holds(pair[0], pair[1]);
@@ -143,8 +143,8 @@ impl Unit {
                     || holds_anyway
                     || without_idle_zeros(&told[0]) != without_idle_zeros(&told[1])
             })
-        };
-        (0..=MOST_MORE).map(show).find(is_clear).unwrap_or_else(|| show(0))
+        });
+        shown.unwrap_or_else(|| show(0))
     }
 
     /// Prints a number for readers: `3 min 12 s`, `97.2 %`, `2.0 GiB`.
@@ -186,11 +186,11 @@ pub fn with_unit(text: &str) -> Option<(f64, Unit)> {
 
 /// Returns a printed number without zeros at the end of its decimals: `1.000` looks like `1`.
 fn without_idle_zeros(told: &str) -> String {
-    let trim = |word: &str| match word.contains('.') {
+    let words = told.split(' ').map(|word| match word.contains('.') {
         true => word.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => word.to_owned(),
-    };
-    told.split(' ').map(trim).collect::<Vec<_>>().join(" ")
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the number whose unit a number of a column has: itself, or a second if the column has a

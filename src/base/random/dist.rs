@@ -150,16 +150,16 @@ impl<T: Quantity> Shape<T> {
                 let (first, share) = cdf[0];
                 // All draws below the first share are the first value.
                 let below = first.as_f64() * share.get();
-                let piece = |pair: &[(T, Fraction)]| {
+                let pieces = cdf.windows(2).map(|pair| {
                     let middle = (pair[0].0.as_f64() + pair[1].0.as_f64()) / 2.0;
                     middle * (pair[1].1.get() - pair[0].1.get())
-                };
-                below + cdf.windows(2).map(piece).sum::<f64>()
+                });
+                below + pieces.sum::<f64>()
             }
             Self::Choice(values) => {
                 let weights: f64 = values.iter().map(|(_, weight)| weight.get()).sum();
-                let weighted = |(value, weight): &(T, Factor)| value.as_f64() * weight.get();
-                values.iter().map(weighted).sum::<f64>() / weights
+                values.iter().map(|(value, weight)| value.as_f64() * weight.get()).sum::<f64>()
+                    / weights
             }
         }
     }

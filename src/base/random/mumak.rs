@@ -147,8 +147,8 @@ impl Dice for JobGenerators {
         // Distributions are numbered in the order of their first use, so this order decides the
         // seeds.
         let number = self.distributions.len() as i64 + 1;
-        let made = || JavaRandom::new(sub_seed(&self.name, number));
-        self.distributions.entry(distribution).or_insert_with(made).share()
+        let known = self.distributions.entry(distribution);
+        known.or_insert_with(|| JavaRandom::new(sub_seed(&self.name, number))).share()
     }
 }
 

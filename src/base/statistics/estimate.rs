@@ -72,8 +72,8 @@ impl Band {
 pub fn interval(values: &[f64]) -> Option<Estimate> {
     let mean = mean(values)?;
     // Seed 0 whatever the seed of the run, so that equal values have equal intervals.
-    let drawn = || bootstrap(values, stream(0, Purpose::Bootstrap, 0));
-    let band = if values.len() < ENOUGH { None } else { drawn() };
+    let rng = stream(0, Purpose::Bootstrap, 0);
+    let band = if values.len() < ENOUGH { None } else { bootstrap(values, rng) };
     Some(Estimate { mean, band: band.or_else(|| student(values)), n: values.len() })
 }
 

@@ -29,12 +29,12 @@ impl LinearFit {
 
     /// Returns the largest deviation of a point from the line, as a share of the line's y there.
     pub fn largest_deviation(self, points: &[(f64, f64)]) -> f64 {
-        let off = |(x, y): &(f64, f64)| match (y - self.at(*x)).abs() {
+        let distances = points.iter().map(|(x, y)| match (y - self.at(*x)).abs() {
             // Zero even if the line is at zero, where the share would be 0/0.
             0.0 => 0.0,
             off => off / self.at(*x).abs(),
-        };
-        points.iter().map(off).fold(0.0, f64::max)
+        });
+        distances.fold(0.0, f64::max)
     }
 }
 

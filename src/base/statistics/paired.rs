@@ -93,13 +93,13 @@ impl PairedRatio {
 
 /// Returns the logarithms of the ratios of pairs; `None` unless all numbers are above zero.
 pub fn logarithms(left: &[f64], right: &[f64]) -> Option<Vec<f64>> {
-    let logarithm = |(left, right): (&f64, &f64)| {
+    let ratios = left.iter().zip(right).map(|(left, right)| {
         let logarithm = (0.0 < *left && 0.0 < *right).then(|| (left / right).ln())?;
         // Runs that differ only by rounding count as the same.
         let logarithm = if logarithm.abs() < ROUNDING { 0.0 } else { logarithm };
         logarithm.is_finite().then_some(logarithm)
-    };
-    left.iter().zip(right).map(logarithm).collect()
+    });
+    ratios.collect()
 }
 
 /// The result of Holm's method for one of several tests.
@@ -155,13 +155,13 @@ pub fn outliers(logarithms: &[f64]) -> Vec<Outlier> {
     let Some(median) = quantile(logarithms, 0.5) else { return Vec::new() };
     let off: Vec<f64> = logarithms.iter().map(|value| (value - median).abs()).collect();
     let deviation = 1.4826 * quantile(&off, 0.5).unwrap_or_default();
-    let outlier = |(place, off): (usize, &f64)| {
+    let outliers = off.iter().enumerate().filter_map(|(place, off)| {
         // More than half of the values are equal: any other value is infinitely far by this
         // measure.
         let distance = if deviation < ROUNDING { f64::INFINITY } else { off / deviation };
         (0.01 < *off && far < distance).then_some(Outlier { place, distance })
-    };
-    let found: Vec<Outlier> = off.iter().enumerate().filter_map(outlier).collect();
+    });
+    let found: Vec<Outlier> = outliers.collect();
     if 5 * found.len() <= logarithms.len() { found } else { Vec::new() }
 }
 

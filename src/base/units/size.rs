@@ -94,10 +94,11 @@ const MOST: f64 = Bytes::LARGEST.0 as f64;
 
 /// Writes whole bytes in the largest unit that divides them.
 fn print_bytes(bytes: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-    let whole = |unit: &&NamedUnit| bytes != 0 && bytes.is_multiple_of(unit.size as u64);
     // Bits are only read, never written.
     let of_bytes = UNITS.iter().filter(|unit| unit.name.ends_with('B'));
-    let largest = of_bytes.filter(whole).max_by(|a, b| a.size.total_cmp(&b.size));
+    let largest = of_bytes
+        .filter(|unit| bytes != 0 && bytes.is_multiple_of(unit.size as u64))
+        .max_by(|a, b| a.size.total_cmp(&b.size));
     let NamedUnit { name, size } = largest.unwrap_or(&UNITS[0]);
     write!(f, "{}{name}", bytes / *size as u64)
 }

@@ -51,8 +51,7 @@ const A_MINUTE: f64 = 59.95;
 
 /// Returns the first of these units that is not above a size, or the last unit.
 pub fn unit_for(units: &[NamedUnit], size: f64) -> NamedUnit {
-    let fits = |unit: &&NamedUnit| unit.size <= size;
-    *units.iter().find(fits).or(units.last()).expect("there is a unit")
+    *units.iter().find(|unit| unit.size <= size).or(units.last()).expect("there is a unit")
 }
 
 /// Returns the unit for a size that is rounded to multiples of `step` of the unit. A size that
@@ -62,8 +61,7 @@ fn unit_of_rounded(units: &[NamedUnit], size: f64, step: f64) -> NamedUnit {
     let rounded = (in_unit(size, unit) / step).round() * step;
     let next = units.iter().rev().find(|next| unit.size < next.size);
     // Binary fractions may make a full thousand slightly less.
-    let is_full = |next: &&NamedUnit| next.size / unit.size <= rounded * (1.0 + 1e-9);
-    *next.filter(is_full).unwrap_or(&unit)
+    *next.filter(|next| next.size / unit.size <= rounded * (1.0 + 1e-9)).unwrap_or(&unit)
 }
 
 /// Returns a value in a unit. For a unit below the base unit, the value is multiplied by the whole
@@ -164,11 +162,11 @@ pub fn size(bytes: f64, detail: Detail) -> String {
     };
     let step = if detail == Detail::Mark || like < 1024.0 { 1.0 } else { 0.1 };
     let unit = unit_of_rounded(&SIZES, like, step);
-    let value = in_unit(bytes, unit);
+    let number = in_unit(bytes, unit);
     let value = match detail {
-        Detail::Mark => significant(value, 3),
-        _ if unit.size == 1.0 => format!("{value:.more$}"),
-        _ => format!("{value:.*}", 1 + more),
+        Detail::Mark => significant(number, 3),
+        _ if unit.size == 1.0 => format!("{number:.more$}"),
+        _ => format!("{number:.*}", 1 + more),
     };
     format!("{value} {}", unit.name)
 }
@@ -269,8 +267,8 @@ pub fn significant(value: f64, digits: i32) -> String {
 /// Prints a power of ten: `2×10⁻⁹`.
 pub fn power(value: f64) -> String {
     let text = format!("{value:.2e}");
-    let (mantissa, exponent) = text.split_once('e').expect("the format writes an exponent");
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    let (digits, exponent) = text.split_once('e').expect("the format writes an exponent");
+    let mantissa = digits.trim_end_matches('0').trim_end_matches('.');
     let raised: String = exponent.chars().map(superscript).collect();
     match mantissa {
         "1" => format!("10{raised}"),
