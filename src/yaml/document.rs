@@ -208,8 +208,7 @@ impl Document {
         let mut trees: Vec<Value> = Vec::new();
         for layer in &self.layers {
             let (at, over) = layer.tree();
-            let is_there = |tree: &&mut Value| at.get(tree).is_some();
-            match trees.iter_mut().rev().find(is_there) {
+            match trees.iter_mut().rev().find(|tree| at.get(tree).is_some()) {
                 // `workload.jobs[0].maps=3` has no meaning by itself: it is part of the layer with
                 // that list.
                 Some(tree) if layer.entry != 0 => _ = lay_at(tree, &at, over, shape),
@@ -259,7 +258,7 @@ impl Document {
             let of = self.wrote(setting).origin.name();
             settings.entry(of).or_default().push(setting.to_string());
         }
-        let of = |(of, settings): (&str, _)| DisplacedSettings {
+        let displaced = settings.into_iter().map(|(of, settings)| DisplacedSettings {
             settings,
             of: of.to_owned(),
             at: lost.at.to_string(),
@@ -271,8 +270,8 @@ impl Document {
                 _ => "{…}".to_owned(),
             },
             origin: by.to_owned(),
-        };
-        settings.into_iter().map(of).collect()
+        });
+        displaced.collect()
     }
 
     /// Returns the number of the topmost layer that wrote a node.
@@ -305,8 +304,9 @@ impl Document {
 
     /// Returns the path that an argument has written at this path or inside it.
     pub fn argued(&self, path: &Path) -> Option<&Path> {
-        let is_argument = |layer: &&Layer| matches!(layer.origin.0, OriginText::Argument(_));
-        let mut targets = self.layers.iter().filter(is_argument).map(|layer| &layer.target);
+        let written =
+            self.layers.iter().filter(|layer| matches!(layer.origin.0, OriginText::Argument(_)));
+        let mut targets = written.map(|layer| &layer.target);
         targets.find(|target| path.contains(target))
     }
 

@@ -89,8 +89,8 @@ impl Excerpt {
     pub(crate) fn of(text: &str, line: usize, column: usize) -> Self {
         let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         // A line may be the whole file: use only the part that could be shown.
-        let first = column.saturating_sub(WIDEST / 2 + 1);
-        let first = if column <= WIDEST / 2 { 0 } else { first };
+        let centred = column.saturating_sub(WIDEST / 2 + 1);
+        let first = if column <= WIDEST / 2 { 0 } else { centred };
         let shown: Vec<char> = line
             .chars()
             .skip(first)
@@ -146,8 +146,8 @@ impl Finding {
     /// no line break.
     pub fn lines(&self) -> Vec<Vec<(Style, String)>> {
         const PLAIN: Style = Style::new();
-        let path = if self.path.is_empty() { "" } else { "   " };
-        let path = (PLAIN, format!("{path}{}", self.path));
+        let gap = if self.path.is_empty() { "" } else { "   " };
+        let path = (PLAIN, format!("{gap}{}", self.path));
         let mut lines = vec![vec![(PLAIN, self.message.clone())]];
         match &self.place {
             FindingSpot::Text { file, line, column, excerpt } => {

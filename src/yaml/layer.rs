@@ -86,13 +86,12 @@ pub(super) fn find(tree: &Value, path: &Path, shape: &TreeShape) -> Result<(Path
                 };
                 at = at.index(index);
                 entry = at.0.len();
-                let missing = || match list.len() {
+                node = Some(list.get(index).ok_or_else(|| match list.len() {
                     1 => format!("`{at}` is not there: the list has one entry, `[0]`"),
                     count => {
                         format!("`{at}` is not there: the list has {count} entries, from `[0]` on")
                     }
-                };
-                node = Some(list.get(index).ok_or_else(missing)?);
+                })?);
             }
             (_, PathStep::Index(index)) => {
                 return Err(format!("`{}` is not there: there is no list", at.index(*index)));
@@ -149,11 +148,12 @@ impl LaidTree {
         let mut lost = Vec::new();
         if let Some((field, name)) = shape.name_of(under) {
             let brought = shape.chosen_by_name(name);
-            let is_replaced = |brought: &str| match over.get(brought) {
-                Some(options) => !shape.key(brought).merges(&Mapping::new().into(), options),
-                None => !above.is_empty(),
-            };
-            if over.contains_key(field) || brought.is_some_and(is_replaced) {
+            if over.contains_key(field)
+                || brought.is_some_and(|brought| match over.get(brought) {
+                    Some(options) => !shape.key(brought).merges(&Mapping::new().into(), options),
+                    None => !above.is_empty(),
+                })
+            {
                 // With `null` the user removes the setting on purpose: no warning is needed.
                 let is_null = |key: &str| over.get(key).is_some_and(Value::is_null);
                 if !is_null(field) && !brought.is_some_and(is_null) {

@@ -81,7 +81,9 @@ impl<'s> ConditionalSetting<'s> {
 /// Returns the words of a condition, such as "with `model: shared`".
 pub fn only(condition: &Json) -> String {
     let quoted = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let alternative = |key: &str, wanted: &Json| match wanted {
+    let fields = condition.as_object().into_iter().flatten();
+    let wanted = fields.flat_map(|(key, wanted)| each(wanted).map(move |wanted| (key, wanted)));
+    let all = wanted.map(|(key, wanted)| match wanted {
         _ if key.contains(' ') => format!("with {key}"),
         Json::Null => format!("without `{key}`"),
         Json::Object(other) if [Json::Null, 0.into()].contains(&other["not"]) => {
@@ -89,9 +91,7 @@ pub fn only(condition: &Json) -> String {
         }
         Json::Object(other) => format!("with `{key}` other than `{}`", quoted(&other["not"])),
         wanted => format!("with `{key}: {}`", quoted(wanted)),
-    };
-    let all = condition.as_object().into_iter().flatten();
-    let all = all.flat_map(|(key, wanted)| each(wanted).map(|wanted| alternative(key, wanted)));
+    });
     listed(all, "or")
 }
 
@@ -196,10 +196,8 @@ impl<'s, 'v, F: Fn(&Path, &Value) -> bool> Finder<'s, 'v, F> {
 
     fn note(&mut self, condition: &'s Json, holds: bool) {
         // The entries of a list share the same condition, so they get one warning.
-        let is_same = |of: &&mut ConditionalSetting<'_>| {
-            std::ptr::eq(of.condition, condition) && of.holds == holds
-        };
-        match self.found.iter_mut().find(is_same) {
+        let mut found = self.found.iter_mut();
+        match found.find(|of| std::ptr::eq(of.condition, condition) && of.holds == holds) {
             Some(first) => first.others += 1,
             None => {
                 let path = self.path.clone();

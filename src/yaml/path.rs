@@ -84,8 +84,8 @@ impl Path {
 
     /// Returns the list that this is an entry of, or else the node itself.
     pub(crate) fn of_list(&self) -> Self {
-        let is_index = |step: &&PathStep| matches!(step, PathStep::Index(_));
-        let indices = self.0.iter().rev().take_while(is_index).count();
+        let indices =
+            self.0.iter().rev().take_while(|step| matches!(step, PathStep::Index(_))).count();
         Self(self.0[..self.0.len() - indices].to_vec())
     }
 

@@ -261,11 +261,11 @@ impl TreeShape {
     fn home_of(&self, key: &str, around: &Path) -> Option<String> {
         let mut homes = Vec::new();
         self.visit_homes(key, &mut Vec::new(), &mut homes);
-        let own = around.0.iter().filter_map(|step| match step {
+        let steps = around.0.iter().filter_map(|step| match step {
             PathStep::Key(key) => Some(key.as_str()),
             PathStep::Index(_) => None,
         });
-        let own: Vec<&str> = own.collect();
+        let own: Vec<&str> = steps.collect();
         let distance = |home: &Vec<(&str, bool)>| {
             let shared = home.iter().zip(&own).take_while(|((home, _), own)| home == *own).count();
             home.len() + own.len() - 2 * shared
@@ -273,9 +273,9 @@ impl TreeShape {
         let least = homes.iter().map(distance).min()?;
         let mut nearest = homes.iter().filter(|home| distance(home) == least);
         let home = nearest.next().filter(|_| nearest.next().is_none())?;
-        let step =
-            |(key, is_list): &(&str, bool)| format!("{key}{}", if *is_list { "[…]" } else { "" });
-        Some(home.iter().map(step).collect::<Vec<_>>().join("."))
+        let steps =
+            home.iter().map(|(key, is_list)| format!("{key}{}", if *is_list { "[…]" } else { "" }));
+        Some(steps.collect::<Vec<_>>().join("."))
     }
 
     /// Collects the mappings that know a key. Each is given by the keys on the way; a flag after
@@ -315,8 +315,8 @@ impl TreeShape {
 
     /// Returns whether a key is no field but a name of the choice beside the fields.
     pub(super) fn is_beside(&self, key: &Value) -> bool {
-        let is_field = || key.as_str().is_some_and(|key| self.has_field(key));
-        matches!(&self.form, MappingForm::Struct { beside: Some(_), .. }) && !is_field()
+        matches!(&self.form, MappingForm::Struct { beside: Some(_), .. })
+            && !key.as_str().is_some_and(|key| self.has_field(key))
     }
 
     /// Returns the names that a mapping chooses beside its fields.
@@ -351,8 +351,8 @@ impl TreeShape {
     /// required field, or else the first.
     pub(super) fn field_for(&self, is_list: bool) -> Option<&str> {
         let MappingForm::Struct { fields, .. } = &self.form else { return None };
-        let takes_list = |(name, inner): (_, &Arc<Self>)| inner.entry().map(|_| name);
-        let of_list = fields.iter().filter(|_| is_list).find_map(takes_list);
+        let of_list =
+            fields.iter().filter(|_| is_list).find_map(|(name, inner)| inner.entry().map(|_| name));
         of_list.or(self.required().first()).or(fields.keys().next()).map(String::as_str)
     }
 
@@ -434,8 +434,8 @@ impl TreeShape {
             shape.required().contains(key)
                 || matches!(&shape.form, MappingForm::Struct { named_by: Some(name), .. } if name == key)
         };
-        let keys = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
-        let keys = keys.filter_map(|(key, _)| key.as_str().map(str::to_owned));
+        let lost = gone.iter().filter(|(key, value)| !value.is_null() && !stays.contains_key(*key));
+        let keys = lost.filter_map(|(key, _)| key.as_str().map(str::to_owned));
         keys.filter(|key| !is_asked_for(key)).map(|key| at.key(&key)).collect()
     }
 }
@@ -455,13 +455,13 @@ impl<'s> SchemaReader<'s> {
         if let Some(names) = schema["oneOf"].as_array().and_then(|forms| self.choice(forms)) {
             shape.form = MappingForm::Choice { names, may_be_other: false };
         } else if let Some(fields) = schema["properties"].as_object() {
-            let only_if = |(key, inner): (&String, &Json)| {
-                Some((key.clone(), inner.get("x-only-if")?.clone()))
-            };
-            let only_if: IndexMap<String, Json> = fields.iter().filter_map(only_if).collect();
-            let only_if = (!only_if.is_empty()).then(|| Box::new(only_if));
-            let fields = fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner)));
-            let fields = fields.collect();
+            let conditions: IndexMap<String, Json> = fields
+                .iter()
+                .filter_map(|(key, inner)| Some((key.clone(), inner.get("x-only-if")?.clone())))
+                .collect();
+            let only_if = (!conditions.is_empty()).then(|| Box::new(conditions));
+            let fields =
+                fields.iter().map(|(key, inner)| (key.clone(), self.shape(inner))).collect();
             let required = strings(&schema["required"]).map(str::to_owned).collect();
             shape.form =
                 MappingForm::Struct { fields, only_if, required, named_by: None, beside: None };
@@ -480,12 +480,11 @@ impl<'s> SchemaReader<'s> {
             }
             shape.items = inner.items.clone().or(shape.items);
         }
-        let may_be_bare = || forms_of(schema).any(|form| form["type"] == "string");
         // A struct with one required field that may also be a bare text: the text is the value of
         // that field.
         if let MappingForm::Struct { required, named_by, .. } = &mut shape.form
             && let [field] = &required[..]
-            && may_be_bare()
+            && forms_of(schema).any(|form| form["type"] == "string")
         {
             *named_by = Some(field.clone());
         }

@@ -155,21 +155,14 @@ impl<'t> YamlSlip<'t> {
         let before: String = own.chars().take(column.saturating_sub(1)).collect();
         let here = own.chars().nth(column.saturating_sub(1));
         let is = |complaint: &str| self.complaint.starts_with(complaint);
-        let told = |at: (usize, usize), message: &str, hint: &str| {
-            Some(TreeError {
-                message: message.to_owned(),
-                hint: Some(hint.to_owned()),
-                at: Some(at),
-            })
-        };
         // Check this first: the reader complains of a tab in many ways.
         if own[..indent(own)].contains('\t') {
             let hint = "indent with spaces: YAML takes no tabs there";
-            return told(self.at, "a tab indents this line", hint);
+            return Self::slip(self.at, "a tab indents this line", hint);
         }
         if self.complaint.contains("scanning a quoted scalar") {
             let message = "the quotes that begin here are not closed";
-            return told(self.begun(), message, "end the text with the same quote");
+            return Self::slip(self.begun(), message, "end the text with the same quote");
         }
         if is("did not find expected ',' or") {
             return self.unclosed(here);
@@ -181,42 +174,45 @@ impl<'t> YamlSlip<'t> {
             let (line, column) = self.begun();
             let first = self.line(line).chars().nth(column.saturating_sub(1))?;
             let message = format!("a text cannot begin with `{first}`");
-            return told((line, column), &message, "put the text in quotes");
+            return Self::slip((line, column), &message, "put the text in quotes");
         }
         if is("unknown anchor") {
             let message = "`*` refers to a value that `&` names, and none has this name";
-            return told(self.at, message, "put a text that begins with `*` in quotes");
+            return Self::slip(self.at, message, "put a text that begins with `*` in quotes");
         }
         if is("did not find expected '-' indicator") {
             let message = "expected the next entry of the list, with `- `";
             let hint = "a key of an entry begins in the column of the entry's first key";
-            return told(self.at, message, hint);
+            return Self::slip(self.at, message, hint);
         }
         if is("did not find expected key") {
             return match own.trim_start() {
                 _ if before.contains(['"', '\'']) => {
                     let hint = "put all of it in quotes; inside of `'…'` a `'` is written twice";
-                    told(self.at, "the text in quotes ends before this", hint)
+                    Self::slip(self.at, "the text in quotes ends before this", hint)
                 }
                 entry if entry.starts_with("- ") => {
                     let hint = "entries of one list begin in the same column";
-                    told(self.at, "this entry belongs to no list", hint)
+                    Self::slip(self.at, "this entry belongs to no list", hint)
                 }
                 _ => {
                     let hint = "keys of one mapping begin in the same column";
-                    told(self.at, "this key belongs to no mapping", hint)
+                    Self::slip(self.at, "this key belongs to no mapping", hint)
                 }
             };
         }
-        if !is("mapping values are not allowed") {
-            return None;
-        }
+        is("mapping values are not allowed").then(|| self.second_key(&before)).flatten()
+    }
+
+    /// Returns the mistake of a key behind a value; `before` is the text before it in its line.
+    fn second_key(&self, before: &str) -> Option<TreeError> {
+        let line = self.at.0;
         let message = "a value cannot be followed by a key here";
         if let Some((key, _)) = before.split_once(": ") {
             let at = (line, key.chars().count() + 3);
-            return told(at, message, "put a text that has `: ` in it in quotes");
+            return Self::slip(at, message, "put a text that has `: ` in it in quotes");
         }
-        let at = (line, start(own));
+        let at = (line, start(self.line(line)));
         // The reader has joined this line and the lines before it to one text.
         let last = (1..line).rev().find(|line| !self.line(*line).trim().is_empty())?;
         let entry = self.line(last).trim().trim_start_matches("- ");
@@ -231,10 +227,15 @@ impl<'t> YamlSlip<'t> {
             true => {
                 let options =
                     format!("or, for options of `{value}`, write `{key}: {{{value}: {{…}}}}`");
-                told(at, message, &format!("{aligned}, {options}"))
+                Self::slip(at, message, &format!("{aligned}, {options}"))
             }
-            false => told(at, message, &aligned),
+            false => Self::slip(at, message, &aligned),
         }
+    }
+
+    fn slip(at: (usize, usize), message: &str, hint: &str) -> Option<TreeError> {
+        let (message, hint) = (message.to_owned(), Some(hint.to_owned()));
+        Some(TreeError { message, hint, at: Some(at) })
     }
 
     /// Returns a line by its number, from 1; an empty line after the last.
@@ -245,9 +246,9 @@ impl<'t> YamlSlip<'t> {
     /// Returns the line and column at which the value begins that the reader was reading.
     fn begun(&self) -> (usize, usize) {
         let place = self.complaint.rsplit_once(" at line ").map(|(_, place)| place);
-        let numbers = place.and_then(|place| place.split_once(" column "));
-        let numbers =
-            numbers.and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
+        let numbers = place
+            .and_then(|place| place.split_once(" column "))
+            .and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
         // The reader leaves out this place if it is the place of the complaint itself.
         numbers.unwrap_or(self.at)
     }
@@ -261,10 +262,12 @@ impl<'t> YamlSlip<'t> {
         };
         // For a bracket at the very beginning of the text, the reader gives no place.
         let begun = if self.complaint.contains(" at line ") { self.begun() } else { (1, 1) };
-        // Whether the line is indented no further than the line of the bracket.
-        let is_out = || indent(self.line(self.at.0)) <= indent(self.line(begun.0));
+        // A key that is indented no further than the line of the bracket is outside of it.
         let (message, hint, at) = match here {
-            _ if begun.0 < self.at.0 && (here != Some(':') || is_out()) => {
+            _ if begun.0 < self.at.0
+                && (here != Some(':')
+                    || indent(self.line(self.at.0)) <= indent(self.line(begun.0))) =>
+            {
                 (format!("this `{open}` is not closed"), format!("close it with `{close}`"), begun)
             }
             Some(':') => (
