@@ -147,9 +147,9 @@ impl PageTable {
     /// a single seed.
     pub fn without_empty_columns(self) -> Self {
         let Self { caption, columns, rows } = self;
-        let has_any = |place: usize| rows.iter().any(|row| !row[place].shown.is_empty());
-        let is_used: Vec<bool> =
-            (0..columns.len()).map(|place| rows.is_empty() || has_any(place)).collect();
+        let is_used: Vec<bool> = (0..columns.len())
+            .map(|place| rows.is_empty() || rows.iter().any(|row| !row[place].shown.is_empty()))
+            .collect();
         let rows = rows.into_iter().map(|row| used(row, &is_used)).collect();
         Self { caption, columns: used(columns, &is_used), rows }
     }

@@ -96,8 +96,8 @@ impl Bars {
         sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
-        let key = |(i, series): (usize, &BarSeries)| LegendKey::area(&series.name, i, hatches);
-        let keys = self.series.iter().enumerate().map(key);
+        let series = self.series.iter().enumerate();
+        let keys = series.map(|(i, series)| LegendKey::area(&series.name, i, hatches));
         let diamonds = (!published.is_empty()).then(published::diamond_key);
         let doubted = &self.caption.doubted;
         sheet.legend(&keys.chain(diamonds).chain(doubted.key()).collect::<Vec<_>>());
@@ -114,18 +114,18 @@ impl Bars {
                 sheet.add(cross((middle, area.y(y.floor()) - 10.0)));
             }
         }
-        let marks = published.iter().map(|(group, series, value)| PublishedMark {
+        let rings = published.iter().map(|(group, series, value)| PublishedMark {
             place: (
                 groups.left(*group, *series) + groups.mark() / 2.0,
                 area.y(if *value == 0.0 { y.floor() } else { y.place(*value) }),
             ),
-            told: format!(
+            label: format!(
                 "{}, published: {}",
                 joined(&self.groups[*group], &self.series[*series].name),
                 self.y.unit.text(*value)
             ),
         });
-        let marks: Vec<PublishedMark> = marks.collect();
+        let marks: Vec<PublishedMark> = rings.collect();
         let floor = Coordinate(area.y(y.floor()));
         sheet.add(html! {
             path class="rule c-soft" d={ "M" (Coordinate(area.left)) " " (floor) "H" (Coordinate(area.right)) } {}
@@ -212,13 +212,13 @@ impl Bars {
         html! {
             rect class={ (colour(look)) @if 3.0 < width { " edge" } } x=(Coordinate(left)) y=(Coordinate(top))
                 width=(Coordinate(width)) height=(Coordinate(bottom - top)) fill=(hatches.fill(look)) {
-                (tip(&self.told(bar)))
+                (tip(&self.label(bar)))
             }
             @if let Some(whisker) = whisker { (outlined(&whisker)) }
         }
     }
 
-    fn told(&self, bar: &PlacedBar) -> String {
+    fn label(&self, bar: &PlacedBar) -> String {
         let unit = self.y.unit;
         let name = joined(&self.groups[bar.group], &self.series[bar.series].name);
         let value = format!("{name}: {}", unit.text(bar.span.1 - bar.span.0));

@@ -64,8 +64,9 @@ impl Boxes {
         sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };
-        let key = |(i, series): (usize, &BoxSeries)| LegendKey::area(&series.name, i, hatches);
-        sheet.legend(&self.series.iter().enumerate().map(key).collect::<Vec<_>>());
+        let series = self.series.iter().enumerate();
+        let keys = series.map(|(i, series)| LegendKey::area(&series.name, i, hatches));
+        sheet.legend(&keys.collect::<Vec<_>>());
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
         for each in &placed {
@@ -140,7 +141,7 @@ impl Boxes {
                     } {}
                     rect class="edge" x=(x0) width=(Coordinate(width)) y=(Coordinate(at(q3)))
                         height=(Coordinate(at(q1) - at(q3))) fill=(hatches.fill(look)) {
-                        (tip(&self.told(each, [p5, q1, median, q3, p95], mean)))
+                        (tip(&self.label(each, [p5, q1, median, q3, p95], mean)))
                     }
                     (outlined(&format!("M{x0} {}H{x1}", Coordinate(at(median)))))
                 }
@@ -158,7 +159,7 @@ impl Boxes {
         joined(&self.groups[each.group], &self.series[each.series].name)
     }
 
-    fn told(&self, each: &PlacedBox, quantiles: [f64; 5], mean: f64) -> String {
+    fn label(&self, each: &PlacedBox, quantiles: [f64; 5], mean: f64) -> String {
         let name = self.name(each);
         let [p5, q1, median, q3, p95] = quantiles.map(|value| self.y.unit.text(value));
         format!(
@@ -173,11 +174,12 @@ impl Boxes {
 /// Returns at most [`OUTLIERS`] of the sorted values, including the first and the last.
 fn few(values: &[f64]) -> impl Iterator<Item = f64> {
     let count = values.len().min(OUTLIERS);
-    let place = move |i: usize| match count {
-        1 => 0,
-        _ => i * (values.len() - 1) / (count - 1),
-    };
-    (0..count).map(move |i| values[place(i)])
+    (0..count).map(move |i| {
+        values[match count {
+            1 => 0,
+            _ => i * (values.len() - 1) / (count - 1),
+        }]
+    })
 }
 
 #[cfg(test)]

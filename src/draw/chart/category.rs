@@ -56,11 +56,10 @@ impl ChartSheet {
     ) {
         let room = groups.slot - 8.0;
         let wrapped: Vec<Vec<String>> = names.iter().map(|name| wrap(name, room, 2)).collect();
-        let whole = |(name, lines): (&String, &Vec<String>)| {
-            name.split_whitespace().eq(lines.iter().flat_map(|line| line.split(' ')))
-        };
         // Write all names level or all slanted: a mixture would be hard to read.
-        if names.iter().zip(&wrapped).all(whole) {
+        if names.iter().zip(&wrapped).all(|(name, lines)| {
+            name.split_whitespace().eq(lines.iter().flat_map(|line| line.split(' ')))
+        }) {
             self.level(area, groups, &wrapped);
         } else {
             self.slanted(area, groups, names);
@@ -93,11 +92,11 @@ impl ChartSheet {
         const SINE: f64 = 0.643; // of 40°
         // Slanted lines of text need a distance of about their height.
         let every = ((SIZE + 5.0) / groups.slot).ceil().max(1.0) as usize;
-        let chosen = || names.iter().enumerate().step_by(every);
         // A label near the left edge has less room.
-        let room = |group: usize| LONGEST.min((groups.middle(group) - 6.0) / 0.766);
-        let labels: Vec<(usize, String)> =
-            chosen().map(|(group, name)| (group, shorten(name, room(group)))).collect();
+        let fitted = names.iter().enumerate().step_by(every).map(|(group, name)| {
+            (group, shorten(name, LONGEST.min((groups.middle(group) - 6.0) / 0.766)))
+        });
+        let labels: Vec<(usize, String)> = fitted.collect();
         let y = area.bottom + 14.0;
         self.add(html! {
             @for (group, label) in &labels {

@@ -59,9 +59,8 @@ pub(super) fn thin(places: &[Dot], most: usize) -> Vec<Dot> {
 }
 
 fn columns(places: &[Dot]) -> Vec<Dot> {
-    let same = |a: &Dot, b: &Dot| (a.0 * 2.0).floor() == (b.0 * 2.0).floor();
     let mut out = Vec::new();
-    for column in places.chunk_by(same) {
+    for column in places.chunk_by(|a, b| (a.0 * 2.0).floor() == (b.0 * 2.0).floor()) {
         let heights = || column.iter().enumerate().map(|(i, place)| (place.1, i));
         let by_height = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0);
         let extremes = [heights().min_by(by_height), heights().max_by(by_height)];

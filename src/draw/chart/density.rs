@@ -111,13 +111,13 @@ impl Density {
         let timed = WholeTimes::new(&self.x, extent);
         let paths = self.paths(&timed);
         let mut sheet = ChartSheet::wide(&self.caption);
-        let is_used = |owner: usize| self.cells.busy.iter().any(|by| by.contains_key(&owner));
+        let is_used = |owner| self.cells.busy.iter().any(|by| by.contains_key(&owner));
         sheet.legend(&owner_keys(&self.owners, is_used, |colour| {
             html! { path class={ "bars " (colour) } d=(BAR_SIGN) {} }
         }));
         let lanes = Lanes { rows: &self.rows, shared: *shared };
         let area = lanes.draw(&mut sheet, &timed.x);
-        let begun: Vec<String> = begun.chunks(COLUMNS).map(told).collect();
+        let begun: Vec<String> = begun.chunks(COLUMNS).map(label).collect();
         let marks = html! {
             g data-columns=(COLUMNS) data-begun=(begun.join("|")) data-bars-are=(self.bars_are) {
                 @for ((owner, level), d) in &paths {
@@ -200,12 +200,12 @@ fn look(by: &BTreeMap<usize, f64>, room: f64) -> Option<(usize, usize)> {
 }
 
 /// Returns the numbers as text, with equal neighbours together: `0x17 3 1x2`.
-fn told(numbers: &[u64]) -> String {
-    let part = |alike: &[u64]| match alike.len() {
+fn label(numbers: &[u64]) -> String {
+    let parts = numbers.chunk_by(|a, b| a == b).map(|alike| match alike.len() {
         1 => alike[0].to_string(),
         length => format!("{}x{length}", alike[0]),
-    };
-    numbers.chunk_by(|a, b| a == b).map(part).collect::<Vec<_>>().join(" ")
+    });
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 impl DensityCells {
@@ -251,12 +251,12 @@ mod tests {
 
     /// Returns the sum of all numbers in the drawing's `data-begun`.
     fn sum_told(svg: &str) -> u64 {
-        let told = svg.split_once("data-begun=\"").unwrap().1.split_once('"').unwrap().0;
+        let label = svg.split_once("data-begun=\"").unwrap().1.split_once('"').unwrap().0;
         let number = |part: &str| {
             let (number, times) = part.split_once('x').unwrap_or((part, "1"));
             number.parse::<u64>().unwrap() * times.parse::<u64>().unwrap()
         };
-        told.split(['|', ' ']).map(number).sum()
+        label.split(['|', ' ']).map(number).sum()
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn equal_neighbours_are_told_once() {
-        assert_eq!(told(&[0, 0, 0, 7, 1, 1]), "0x3 7 1x2");
+        assert_eq!(label(&[0, 0, 0, 7, 1, 1]), "0x3 7 1x2");
     }
 
     proptest! {

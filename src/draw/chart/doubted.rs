@@ -27,8 +27,7 @@ impl DoubtedValues {
 
     /// Returns the legend key of crosses; `None` without any.
     pub(super) fn key(&self) -> Option<LegendKey> {
-        let sign = || LegendKey::sign(&self.word, cross((14.0, 0.0)));
-        (!self.values.is_empty()).then(sign)
+        (!self.values.is_empty()).then(|| LegendKey::sign(&self.word, cross((14.0, 0.0))))
     }
 }
 

@@ -320,10 +320,9 @@ fn labels(scale: &AxisScale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
 /// Returns the grid of an x axis.
 fn grid(x: &AxisScale, area: &PlotArea) -> String {
     let (top, bottom) = (Coordinate(area.top), Coordinate(area.bottom));
-    let line = |(tick, _): (&Tick, &str)| {
-        format!("M{} {top}V{bottom}", Coordinate(area.x(x.place(tick.value))))
-    };
-    labels(x).map(line).collect()
+    labels(x)
+        .map(|(tick, _)| format!("M{} {top}V{bottom}", Coordinate(area.x(x.place(tick.value)))))
+        .collect()
 }
 
 /// Returns the length by which the last label of an x axis extends beyond the plot.
@@ -359,9 +358,9 @@ fn ticks(x: &AxisScale, area: &PlotArea) -> String {
 
 /// Returns an id that is valid in XML and CSS.
 fn identifier(text: &str) -> String {
-    let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     // Other characters would need escapes in selectors and in `url(#…)`.
-    let id: String = text.chars().map(legal).collect();
+    let id: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("chart-{id}") }
 }
 

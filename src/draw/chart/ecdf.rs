@@ -59,9 +59,9 @@ impl Ecdf {
         let y = AxisScale::new(&share, whole, ScaleEnds::Round, 5);
 
         let mut sheet = ChartSheet::new(&self.caption);
-        let name = |sample: &EcdfSample| LegendKey::line(&sample.name, sample.look.0, None);
         let published = self.samples.iter().any(|sample| !sample.published.is_empty());
-        let keys = self.samples.iter().map(name);
+        let keys =
+            self.samples.iter().map(|sample| LegendKey::line(&sample.name, sample.look.0, None));
         sheet.legend(&keys.chain(published.then(published::ring_key)).collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         for sample in &self.samples {
@@ -84,19 +84,19 @@ impl Ecdf {
         y: &AxisScale,
         area: &PlotArea,
     ) -> Markup {
-        let shown = |(value, share): &&(f64, f64)| self.x.shows(*value) && is_number(*share);
-        let mark = |(value, share): &(f64, f64)| PublishedMark {
+        let published = sample.published.iter();
+        let shown = published.filter(|(x, share)| self.x.shows(*x) && is_number(*share));
+        let marks = shown.map(|(value, share)| PublishedMark {
             place: (area.x(x.place(*value)), area.y(y.place(*share))),
-            told: format!(
+            label: format!(
                 "{}, published: {} of {} at most {}",
                 sample.name,
                 AxisUnit::Share.text(*share),
                 self.of,
                 self.x.unit.text(*value)
             ),
-        };
-        let marks: Vec<PublishedMark> = sample.published.iter().filter(shown).map(mark).collect();
-        published::rings(sample.look.0, &marks)
+        });
+        published::rings(sample.look.0, &marks.collect::<Vec<_>>())
     }
 
     fn curve(&self, sample: &EcdfSample, x: &AxisScale, area: &PlotArea) -> Markup {
@@ -116,8 +116,9 @@ impl Ecdf {
         steps.extend((shown..values.len()).map(|i| (at(values[i]), area.y(share(i + 1)))));
         let line = path(&thin(&stairs(&steps), VERTICES));
         // The index of the smallest value that this share of the sample does not exceed.
-        let quantile = |share: f64| ((share * values.len() as f64).ceil() as usize).max(1) - 1;
-        let marks = MARKED.map(|share| (share, quantile(share))).into_iter();
+        let marks = MARKED
+            .map(|share| (share, ((share * values.len() as f64).ceil() as usize).max(1) - 1))
+            .into_iter();
         // In a small sample several shares may fall on one value; the value gets one mark.
         let mut marks: Vec<(f64, usize)> = marks.filter(|(_, place)| shown <= *place).collect();
         marks.dedup_by_key(|(_, place)| *place);

@@ -110,7 +110,7 @@ impl BarFate {
 #[derive(Debug, Default)]
 struct AlikeBars {
     path: String,
-    told: String,
+    label: String,
 }
 
 impl Gantt {
@@ -119,12 +119,12 @@ impl Gantt {
     pub fn draw(&self) -> Drawing {
         let axis = ChartAxis::linear(&*self.x.title, self.x.unit);
         let mut extent = Extent::default();
-        let sane = |bar: &&GanttBar| {
+        let sane = self.bars.iter().filter(|bar| {
             let known = extent.see(&axis, bar.start) & extent.see(&axis, bar.end);
             let is_placed = bar.row < self.rows.len() && bar.owner < self.owners.len();
             known && bar.start <= bar.end && is_placed
-        };
-        let mut bars: Vec<&GanttBar> = self.bars.iter().filter(sane).collect();
+        });
+        let mut bars: Vec<&GanttBar> = sane.collect();
         // Sort by time within a row: where widened bars overlap, the page's script shows the later
         // bar.
         bars.sort_by(|a, b| {
@@ -137,10 +137,10 @@ impl Gantt {
         let area = lanes.draw(&mut sheet, &timed.x);
         let alike = Self::alike(&bars, &timed);
         let marks = html! {
-            @for ((owner, fate, name), AlikeBars { path, told }) in &alike {
+            @for ((owner, fate, name), AlikeBars { path, label }) in &alike {
                 @let of = &self.owners[*owner];
-                path class=(fate.class(&small_mark_colour(of.look))) d=(path) data-bars=(told)
-                    data-fate=(fate.word()) { (tip(&of.told(name))) }
+                path class=(fate.class(&small_mark_colour(of.look))) d=(path) data-bars=(label)
+                    data-fate=(fate.word()) { (tip(&of.label(name))) }
             }
         };
         let plot = timed.plot(&area, &lanes, marks);
@@ -162,21 +162,21 @@ impl Gantt {
         let mut alike: BTreeMap<(usize, BarFate, &str), AlikeBars> = BTreeMap::new();
         for bar in bars {
             let (from, to) = (timed.at(bar.start), timed.at(bar.end));
-            let AlikeBars { path, told } =
+            let AlikeBars { path, label } =
                 alike.entry((bar.owner, bar.fate, bar.name.as_str())).or_default();
             let length = to - from;
             let drawn = length.max(narrowest);
             // A short bar is drawn wider than its time; move it left if it would leave the plot.
             let left = from.min(timed.whole.saturating_sub(drawn));
             path.push_str(&WholeTimes::mark(left, bar.row, drawn));
-            if !told.is_empty() {
-                told.push('|');
+            if !label.is_empty() {
+                label.push('|');
             }
-            told.push_str(&part(&bar.number));
+            label.push_str(&part(&bar.number));
             // Only widened bars need their true times as text; the script reads other times from
             // the path.
             if drawn != length {
-                told.push_str(&format!("@{from}+{length}"));
+                label.push_str(&format!("@{from}+{length}"));
             }
         }
         alike
@@ -186,8 +186,8 @@ impl Gantt {
     fn keys(&self, bars: &[&GanttBar]) -> Vec<LegendKey> {
         let sign = |class: &str| html! { path class=(class) d=(BAR_SIGN) {} };
         let has = |fate: BarFate| bars.iter().any(|bar| bar.fate == fate);
-        let used = |number: usize| bars.iter().any(|bar| bar.owner == number);
-        let mut keys = owner_keys(&self.owners, used, |colour| sign(&format!("bars {colour}")));
+        let is_used = |number| bars.iter().any(|bar| bar.owner == number);
+        let mut keys = owner_keys(&self.owners, is_used, |colour| sign(&format!("bars {colour}")));
         if has(BarFate::Killed) {
             keys.push(LegendKey::sign("killed: pale", sign("bars pale c-soft")));
         }
@@ -204,7 +204,7 @@ impl Gantt {
 
 impl BarOwner {
     /// Returns the text of a bar of this owner with this name.
-    fn told(&self, name: &str) -> String {
+    fn label(&self, name: &str) -> String {
         // If the name begins with the owner's name, as when each job is its own owner, leave the
         // owner out.
         let is_said = name == self.name || name.starts_with(&format!("{} ", self.name));
@@ -312,8 +312,8 @@ mod tests {
             .map(|i| bar(i % 7, f64::from(i as u32) / 10.0, f64::from(i as u32) / 10.0 + 1e-4))
             .collect();
         let svg = gantt(7, bars);
-        let told = svg.split("data-bars=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0);
-        assert_eq!(told.map(|told| told.split('|').count()).sum::<usize>(), 5_000);
+        let label = svg.split("data-bars=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0);
+        assert_eq!(label.map(|label| label.split('|').count()).sum::<usize>(), 5_000);
     }
 
     #[test]

@@ -65,16 +65,15 @@ impl Heat {
         let (left, top) = (MARGIN, sheet.below + 10.0);
         let title = fit(&scale.title, 380.0);
         let bar = left + width(&title) + 24.0;
-        let place = |value: f64| bar + scale.place(value) * BAR.0;
         // The bar is shorter than an axis, so a label that would touch the one before it is left out.
         let mut free_from = f64::NEG_INFINITY;
-        let ticks = scale.ticks.iter().filter_map(|tick| {
-            let (at, label) = (place(tick.value), tick.label.as_ref()?);
+        let labelled = scale.ticks.iter().filter_map(|tick| {
+            let (at, label) = (bar + scale.place(tick.value) * BAR.0, tick.label.as_ref()?);
             let fits = free_from <= at - width(label) / 2.0;
             free_from = if fits { at + width(label) / 2.0 + 6.0 } else { free_from };
             Some((at, label, fits))
         });
-        let ticks: Vec<(f64, &String, bool)> = ticks.collect();
+        let ticks: Vec<(f64, &String, bool)> = labelled.collect();
         sheet.add(html! {
             defs { linearGradient id={ (id) "-shades" } {
                 // Use twice as many stops as the colour scale has, so that the gradient follows the
@@ -137,8 +136,8 @@ impl Heat {
                 if self.value.shows(*value) {
                     let left = area.left + column as f64 * size.0;
                     let top = area.top + row as f64 * size.1;
-                    let told = format!("{}, {}", self.rows[row], self.columns[column]);
-                    sheet.add(self.cell(*value, scale, &told, (left, top), size));
+                    let heading = format!("{}, {}", self.rows[row], self.columns[column]);
+                    sheet.add(self.cell(*value, scale, &heading, (left, top), size));
                     if self.caption.doubted.has((row, column)) {
                         // In the corner, where no number is written.
                         sheet.add(cross((left + size.0 - 10.0, top + 9.0)));
@@ -152,7 +151,7 @@ impl Heat {
         &self,
         value: f64,
         scale: &AxisScale,
-        told: &str,
+        heading: &str,
         (left, top): (f64, f64),
         (wide, high): (f64, f64),
     ) -> Markup {
@@ -165,7 +164,7 @@ impl Heat {
         let style = if dark { "fill:#000" } else { "fill:#fff" };
         html! {
             rect x=(Coordinate(left)) y=(Coordinate(top)) width=(Coordinate(wide - gap)) height=(Coordinate(high - gap))
-                fill=(shade) { (tip(&format!("{told}: {text}"))) }
+                fill=(shade) { (tip(&format!("{heading}: {text}"))) }
             @if written {
                 text text-anchor="middle" pointer-events="none" style=(style)
                     x=(Coordinate(left + wide / 2.0)) y=(Coordinate(top + high / 2.0 + 5.0)) { (text) }

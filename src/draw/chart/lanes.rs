@@ -37,9 +37,9 @@ pub(super) struct Lanes<'a> {
 
 impl GanttRow {
     /// Returns its full name.
-    fn told(&self) -> String {
-        let parts = [&self.group, &self.owner, &self.name].map(|part| clean(part));
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fn label(&self) -> String {
+        let cleaned = [&self.group, &self.owner, &self.name].map(|part| clean(part));
+        let parts: Vec<String> = cleaned.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(" ")
     }
 }
@@ -57,13 +57,13 @@ impl Lanes<'_> {
     }
 
     /// Returns the names of the lanes, separated by `|`.
-    pub(super) fn told(&self) -> String {
-        let name = |rows: &[GanttRow]| match rows {
-            [one] => part(&one.told()),
-            [first, .., last] => format!("{} to {}", part(&first.told()), part(&last.told())),
+    pub(super) fn label(&self) -> String {
+        let names = self.rows.chunks(self.shared).map(|rows| match rows {
+            [one] => part(&one.label()),
+            [first, .., last] => format!("{} to {}", part(&first.label()), part(&last.label())),
             [] => String::new(),
-        };
-        self.rows.chunks(self.shared).map(name).collect::<Vec<_>>().join("|")
+        });
+        names.collect::<Vec<_>>().join("|")
     }
 
     /// Draws the names of the rows and the axis; returns the area of the lanes.
@@ -127,9 +127,8 @@ impl Lanes<'_> {
     fn labels(&self, lane: f64) -> Vec<(f64, String)> {
         let is_high = |lanes: usize| SIZE + 1.0 <= lane * lanes as f64;
         if is_high(1) {
-            let name = |row: &GanttRow| format!("{} {}", row.owner, row.name);
-            let rows = self.rows.iter().enumerate();
-            return rows.map(|(i, row)| (i as f64 + 0.5, name(row))).collect();
+            let names = self.rows.iter().map(|row| format!("{} {}", row.owner, row.name));
+            return names.enumerate().map(|(i, name)| (i as f64 + 0.5, name)).collect();
         }
         let mut first = 0;
         let owners = self.rows.chunk_by(|a, b| (&a.group, &a.owner) == (&b.group, &b.owner));

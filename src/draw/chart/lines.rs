@@ -176,8 +176,11 @@ impl LinePlot<'_> {
     /// Such a band is drawn apart from its neighbours: joined to them, it would look like a spike.
     fn bands(&self, number: usize, points: &[LinePoint]) -> Markup {
         let name = &self.chart.lines[number].name;
-        let sane = |(low, high): &(f64, f64)| self.chart.y.shows(*high) && low <= high;
-        let ends = |point: &LinePoint| Some(self.chart.y.shows(point.band.filter(sane)?.0));
+        let y = &self.chart.y;
+        let ends = |point: &LinePoint| {
+            let sane = point.band.filter(|(low, high)| y.shows(*high) && low <= high);
+            Some(y.shows(sane?.0))
+        };
         let runs = points.chunk_by(|a, b| ends(a).is_some() && ends(a) == ends(b));
         html! {
             @for run in runs.filter(|run| ends(&run[0]).is_some()) {
@@ -192,8 +195,8 @@ impl LinePlot<'_> {
     /// ends.
     fn outline(&self, run: &[LinePoint]) -> Vec<Dot> {
         let end = |end: fn((f64, f64)) -> f64| {
-            let ends = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
-            let ends: Vec<Dot> = ends.map(|(x, y)| self.place(x, y)).collect();
+            let bounds = run.iter().filter_map(|point| Some((point.x, end(point.band?))));
+            let ends: Vec<Dot> = bounds.map(|(x, y)| self.place(x, y)).collect();
             // The band of a single point is a narrow box.
             if let [(x, y)] = ends[..] { vec![(x - 3.0, y), (x + 3.0, y)] } else { ends }
         };
@@ -223,7 +226,7 @@ impl LinePlot<'_> {
                 @if !line.theory {
                     g class="mark" {
                         @for (point, place) in points.iter().zip(&places).step_by(every) {
-                            g { (tip(&self.told(line, point))) (marker(number, place.0, place.1)) }
+                            g { (tip(&self.label(line, point))) (marker(number, place.0, place.1)) }
                         }
                     }
                 }
@@ -233,19 +236,15 @@ impl LinePlot<'_> {
 
     fn published(&self, number: usize, points: &[(f64, f64)]) -> Markup {
         let ValueLines { x: over, y: of, lines, .. } = self.chart;
-        let mark = |(x, y): &(f64, f64)| PublishedMark {
+        let name = &lines[number].name;
+        let marks = points.iter().map(|(x, y)| PublishedMark {
             place: self.place(*x, *y),
-            told: format!(
-                "{}, {}, published: {}",
-                lines[number].name,
-                over.unit.text(*x),
-                of.unit.text(*y)
-            ),
-        };
-        published::rings(number, &points.iter().map(mark).collect::<Vec<_>>())
+            label: format!("{name}, {}, published: {}", over.unit.text(*x), of.unit.text(*y)),
+        });
+        published::rings(number, &marks.collect::<Vec<_>>())
     }
 
-    fn told(&self, line: &LineSeries, point: &LinePoint) -> String {
+    fn label(&self, line: &LineSeries, point: &LinePoint) -> String {
         let ValueLines { x, y, .. } = self.chart;
         let value = format!("{}, {}: {}", line.name, x.unit.text(point.x), y.unit.text(point.y));
         match point.band {

@@ -90,10 +90,10 @@ pub fn style() -> String {
 }
 
 fn properties(dark: bool) -> String {
-    let property = |(role, light, night): &(&str, &str, &str)| {
-        format!("--mk-{role}:{};", if dark { night } else { light })
-    };
-    ROLES.iter().map(property).collect()
+    ROLES
+        .iter()
+        .map(|(role, light, night)| format!("--mk-{role}:{};", if dark { night } else { light }))
+        .collect()
 }
 
 /// Returns the CSS class of the colour of a series.

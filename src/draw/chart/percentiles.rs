@@ -45,8 +45,8 @@ impl Curve {
         // A percentile that is finer than the share of a single measurement would only repeat the
         // largest value.
         let finest = 1.0 / histogram.len() as f64;
-        let shares = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
-        let shares = shares.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
+        let rests = PER_NINE.map(|step| 10_f64.powf(f64::from(-step) / 10.0));
+        let shares = rests.take_while(|rest| finest <= *rest).map(|rest| 1.0 - rest).chain([1.0]);
         let points = shares
             .map(|share| (share, histogram.value_at_quantile(share) as f64 / 1e6))
             .filter(|(_, value)| y.shows(*value));
@@ -69,8 +69,9 @@ impl Percentiles {
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);
-        let name = |(i, curve): (usize, &Curve)| LegendKey::line(&curve.name, i, None);
-        sheet.legend(&self.curves.iter().enumerate().map(name).collect::<Vec<_>>());
+        let curves = self.curves.iter().enumerate();
+        let keys = curves.map(|(i, curve)| LegendKey::line(&curve.name, i, None));
+        sheet.legend(&keys.collect::<Vec<_>>());
         let area = sheet.axes(&x, &y, 300.0);
         for (number, curve) in self.curves.iter().enumerate() {
             sheet.add(self.curve(number, curve, (&x, &y), &area));
@@ -93,16 +94,20 @@ impl Percentiles {
         (x, y): (&AxisScale, &AxisScale),
         area: &PlotArea,
     ) -> Markup {
-        let shown =
-            |(share, value): &&(f64, f64)| (0.0..=1.0).contains(share) && self.y.shows(*value);
-        let mut points: Vec<(f64, f64)> = curve.points.iter().filter(shown).copied().collect();
+        let shown = curve
+            .points
+            .iter()
+            .filter(|(share, value)| (0.0..=1.0).contains(share) && self.y.shows(*value));
+        let mut points: Vec<(f64, f64)> = shown.copied().collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let place = |(share, value): (f64, f64)| (area.x(x.place(share)), area.y(y.place(value)));
         let places: Vec<Dot> = points.iter().copied().map(place).collect();
         // Mark the first point that reaches each tick of the axis, and the largest value.
-        let at_tick = |share: f64| points.iter().find(|point| share <= point.0).copied();
-        let mut marks: Vec<(f64, f64)> =
-            x.ticks.iter().filter_map(|tick| at_tick(tick.value)).collect();
+        let mut marks: Vec<(f64, f64)> = x
+            .ticks
+            .iter()
+            .filter_map(|tick| points.iter().find(|point| tick.value <= point.0).copied())
+            .collect();
         marks.extend(points.last());
         marks.dedup();
         html! {

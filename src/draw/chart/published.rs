@@ -15,7 +15,7 @@ use super::text::{Coordinate, tip};
 /// The place of a published value, and its text when a reader points at it.
 pub(super) struct PublishedMark {
     pub(super) place: Dot,
-    pub(super) told: String,
+    pub(super) label: String,
 }
 
 /// Returns the legend key of rings.
@@ -36,8 +36,8 @@ pub(super) fn rings(series: usize, marks: &[PublishedMark]) -> Markup {
     }
     html! {
         g class=(colour(series)) {
-            @for PublishedMark { place: (x, y), told } in marks {
-                g { (tip(told)) (ring(series, *x, *y)) }
+            @for PublishedMark { place: (x, y), label } in marks {
+                g { (tip(label)) (ring(series, *x, *y)) }
             }
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn rings(series: usize, marks: &[PublishedMark]) -> Markup {
 
 /// Draws the published values of bars.
 pub(super) fn diamonds(marks: &[PublishedMark]) -> Markup {
-    html! { @for mark in marks { g { (tip(&mark.told)) (diamond(mark.place)) } } }
+    html! { @for mark in marks { g { (tip(&mark.label)) (diamond(mark.place)) } } }
 }
 
 fn ring(series: usize, x: f64, y: f64) -> Markup {

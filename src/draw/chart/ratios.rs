@@ -54,7 +54,7 @@ pub struct Ratio {
     /// Whether the data show on which side of one the ratio lies.
     pub decided: bool,
     /// The text that is shown when a reader points at it.
-    pub told: String,
+    pub label: String,
 }
 
 impl Ratios {
@@ -109,20 +109,20 @@ impl Ratios {
     fn keys(&self, marks: &[(usize, usize, &Ratio)]) -> Vec<LegendKey> {
         let band = |decided| stroke_of((4.0, 24.0), (-6.0, 6.0), decided);
         let pairs = self.series.iter().filter(|series| !series.name.is_empty());
-        let pair = |RatioSeries { name, look, .. }: &RatioSeries| {
+        let undecided = marks.iter().any(|(.., ratio)| !ratio.decided).then(|| {
+            let sign =
+                html! { g class="c-soft" { (band(false)) path class="rule" d="M4 0H24" {} } };
+            LegendKey::sign("undecided", sign)
+        });
+        let pairs = pairs.map(|RatioSeries { name, look, .. }| {
             let sign = html! {
                 g class=(colour(look.0)) {
                     (band(true)) g class="mark" { (marker(look.0, 14.0, 0.0)) }
                 }
             };
             LegendKey::sign(name, sign)
-        };
-        let undecided = marks.iter().any(|(.., ratio)| !ratio.decided).then(|| {
-            let sign =
-                html! { g class="c-soft" { (band(false)) path class="rule" d="M4 0H24" {} } };
-            LegendKey::sign("undecided", sign)
         });
-        pairs.map(pair).chain(undecided).collect()
+        pairs.chain(undecided).collect()
     }
 
     fn mark(
@@ -143,7 +143,7 @@ impl Ratios {
         let SeriesLook(look) = *self.looks.get(group).unwrap_or(&self.series[series].look);
         html! {
             g class=(colour(look)) {
-                (tip(&self.told(group, series, ratio)))
+                (tip(&self.label(group, series, ratio)))
                 @if let Some(ends) = band { (stroke_of(sides, ends, ratio.decided)) }
                 @if ratio.decided {
                     g class="mark" { (marker(look, middle, at(ratio.value))) }
@@ -155,10 +155,10 @@ impl Ratios {
         }
     }
 
-    fn told(&self, group: usize, series: usize, ratio: &Ratio) -> String {
-        let names = [&self.groups[group], &self.series[series].name];
-        let names: Vec<&str> = names.into_iter().map(|n| &**n).filter(|n| !n.is_empty()).collect();
-        format!("{}: {}", names.join(", "), ratio.told)
+    fn label(&self, group: usize, series: usize, ratio: &Ratio) -> String {
+        let both = [&self.groups[group], &self.series[series].name];
+        let names: Vec<&str> = both.into_iter().map(|n| &**n).filter(|n| !n.is_empty()).collect();
+        format!("{}: {}", names.join(", "), ratio.label)
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn ratio(value: f64, band: (f64, f64), decided: bool) -> Option<Ratio> {
-        Some(Ratio { value, band: Some(band), decided, told: format!("{value} times") })
+        Some(Ratio { value, band: Some(band), decided, label: format!("{value} times") })
     }
 
     #[test]

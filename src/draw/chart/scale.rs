@@ -88,15 +88,13 @@ impl Extent {
     /// Returns notes about the values that the axis cannot show.
     pub(super) fn notes(&self, axis: &ChartAxis) -> impl Iterator<Item = String> {
         let title = &axis.title;
-        let note = |count: usize, what: String| {
-            (0 < count).then(|| match count {
-                1 => format!("Not drawn: 1 value {what}."),
-                _ => format!("Not drawn: {count} values {what}."),
-            })
-        };
-        let strange = note(self.not_numbers, "beyond all numbers".to_owned());
-        let low = note(self.not_positive, format!("of zero or less ({title}, logarithmic)"));
-        strange.into_iter().chain(low)
+        let low = format!("of zero or less ({title}, logarithmic)");
+        let counts =
+            [(self.not_numbers, "beyond all numbers".to_owned()), (self.not_positive, low)];
+        counts.into_iter().filter(|(count, _)| 0 < *count).map(|(count, which)| match count {
+            1 => format!("Not drawn: 1 value {which}."),
+            _ => format!("Not drawn: {count} values {which}."),
+        })
     }
 }
 
@@ -192,8 +190,8 @@ impl AxisScale {
         let widen = if high < low * 1.002 { 1.001 } else { 1.0 };
         let (low, high) = (low / widen, high * widen);
         let step = tick::step(axis.unit, (high - low) / count as f64);
-        let round = |place: f64| if place < 1.0 { low } else { place * step };
-        let low = round((low / step + 1e-9).floor());
+        let place = (low / step + 1e-9).floor();
+        let low = if place < 1.0 { low } else { place * step };
         let high = (high / step - 1e-9).ceil() * step;
         let ticks = tick::linear(axis.unit, low, high, step);
         Self::with(ScaleWarp::Log, (low, high), ticks, &axis.title)
@@ -216,8 +214,8 @@ impl AxisScale {
         // one nine beyond the last tick.
         let last = last.clamp(0.99, 0.999_999_99);
         let shown = MARKS.into_iter().filter(|(share, _)| *share <= last);
-        let tick = |(value, label): (f64, &str)| Tick { value, label: Some(label.to_owned()) };
-        let ticks = Ticks { ticks: shown.map(tick).collect(), unit: "" };
+        let labelled = shown.map(|(value, label)| Tick { value, label: Some(label.to_owned()) });
+        let ticks = Ticks { ticks: labelled.collect(), unit: "" };
         Self::with(ScaleWarp::Nines, (0.0, last), ticks, "Percentile")
     }
 

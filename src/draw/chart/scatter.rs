@@ -73,8 +73,8 @@ impl ScatterPlot {
         let y = AxisScale::new(&self.y, up, ScaleEnds::Round, 7);
         let mut sheet = ChartSheet::new(&self.caption);
         let keys = self.series.iter().map(|one| LegendKey::mark(&one.name, one.look.0));
-        let diagonal = self.diagonal.iter();
-        let diagonal = diagonal.map(|name| LegendKey::line(name, self.behind(), Some("dash")));
+        let diagonal =
+            self.diagonal.iter().map(|name| LegendKey::line(name, self.behind(), Some("dash")));
         sheet.legend(&keys.chain(diagonal).collect::<Vec<_>>());
         let height = if self.diagonal.is_some() { 420.0 } else { 300.0 };
         let area = sheet.axes(&x, &y, height);
@@ -86,17 +86,17 @@ impl ScatterPlot {
         for (one, points) in self.series.iter().zip(&series) {
             let (name, number) = (&one.name, one.look.0);
             let place = |point: &ScatterPoint| (area.x(x.place(point.x)), area.y(y.place(point.y)));
-            let told = |point: &ScatterPoint| {
+            let label = |point: &ScatterPoint| {
                 let [x, y] = [self.x.unit.text(point.x), self.y.unit.text(point.y)];
-                let names = [&**name, &*point.name].into_iter().filter(|name| !name.is_empty());
-                let names = names.collect::<Vec<_>>().join(", ");
+                let written = [&**name, &*point.name].into_iter().filter(|name| !name.is_empty());
+                let names = written.collect::<Vec<_>>().join(", ");
                 format!("{names}: {} {x}, {} {y}", self.x.title, self.y.title)
             };
             sheet.add(html! {
                 g class={ (colour(number)) " mark" } {
                     @for point in points {
                         @let (x, y) = place(point);
-                        g { (tip(&told(point))) (marker(number, x, y)) }
+                        g { (tip(&label(point))) (marker(number, x, y)) }
                     }
                 }
             });

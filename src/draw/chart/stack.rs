@@ -107,22 +107,8 @@ impl Stack {
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         sheet.hatches(self.layers.iter().map(|layer| layer.look.0));
-        let line = capacity.as_ref().map(|(name, _)| {
-            LegendKey::sign(
-                name,
-                html! {
-                    path class="line dash" d="M0 0H28" {}
-                },
-            )
-        });
-        let promise = (!promises.is_empty()).then(|| {
-            LegendKey::sign(
-                "minimum share",
-                html! {
-                    path class="line least" d="M0 0H28" {}
-                },
-            )
-        });
+        let line = capacity.as_ref().map(|(name, _)| line_key(name, "line dash"));
+        let promise = (!promises.is_empty()).then(|| line_key("minimum share", "line least"));
         let keys = drawn.iter().map(|layer| layer.key.clone()).chain(line).chain(promise);
         sheet.legend(&keys.collect::<Vec<_>>());
         let strip = self.strip(&drawn, intervals);
@@ -171,8 +157,9 @@ impl Stack {
         }
         let first = edges[0];
         let interval = (last - first) / INTERVALS as f64;
-        let edge = |i| if i == INTERVALS { last } else { first + interval * i as f64 };
-        ((0..=INTERVALS).map(edge).collect(), Some(interval))
+        let edges = (0..=INTERVALS)
+            .map(|i| if i == INTERVALS { last } else { first + interval * i as f64 });
+        (edges.collect(), Some(interval))
     }
 
     /// Returns the axis and the scale of the strip of waiting tasks; `None` if no task ever waits.
@@ -278,11 +265,12 @@ impl StackPlot<'_> {
         let sum = area_under(means, self.edges);
         let whole = self.edges[self.edges.len() - 1] - self.edges[0];
         let text = |value| axis.unit.text(value);
-        let told = format!("{}: mean {}, at most {}", layer.name, text(sum / whole), text(highest));
+        let label =
+            format!("{}: mean {}, at most {}", layer.name, text(sum / whole), text(highest));
         let mut outline = self.outline(above);
         outline.extend(self.outline(below).into_iter().rev());
         html! {
-            path class=(layer.colour) fill=(layer.fill) d={ (path(&outline)) "Z" } { (tip(&told)) }
+            path class=(layer.colour) fill=(layer.fill) d={ (path(&outline)) "Z" } { (tip(&label)) }
         }
     }
 
@@ -340,6 +328,11 @@ fn area_under(means: &[f64], edges: &[f64]) -> f64 {
     spans.zip(means).map(|(span, mean)| span * mean).sum()
 }
 
+/// Returns the key of a line with this class.
+fn line_key(name: &str, class: &str) -> LegendKey {
+    LegendKey::sign(name, html! { path class=(class) d="M0 0H28" {} })
+}
+
 fn totals<'m>(layers: impl Iterator<Item = &'m Vec<f64>>, intervals: usize) -> Vec<f64> {
     let mut totals = vec![0.0; intervals];
     for means in layers {
@@ -356,9 +349,10 @@ fn promises(drawn: &[Drawn], intervals: usize) -> Vec<(&Drawn, Vec<Option<f64>>)
     for layer in drawn {
         if let Some(promised) = layer.promised.filter(|promised| 0.0 < *promised) {
             // A pool without running and waiting tasks does not lack its minimum share.
-            let is_there = |i: usize| 0.0 < layer.means[i] || 0.0 < layer.waiting[i];
-            let line = (0..intervals).map(|i| is_there(i).then_some(feet[i] + promised)).collect();
-            promises.push((layer, line));
+            let line = (0..intervals).map(|i| {
+                (0.0 < layer.means[i] || 0.0 < layer.waiting[i]).then_some(feet[i] + promised)
+            });
+            promises.push((layer, line.collect()));
         }
         feet.iter_mut().zip(&layer.means).for_each(|(foot, mean)| *foot += mean);
     }

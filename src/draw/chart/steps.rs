@@ -14,8 +14,8 @@ impl ChartSteps {
     /// steps have the same time, the later step in the list counts. Steps that are not numbers are
     /// left out.
     pub(super) fn new(steps: &[(f64, f64)]) -> Self {
-        let number = |(time, value): &&(f64, f64)| is_number(*time) && is_number(*value);
-        let mut steps: Vec<(f64, f64)> = steps.iter().filter(number).copied().collect();
+        let sane = steps.iter().filter(|(time, value)| is_number(*time) && is_number(*value));
+        let mut steps: Vec<(f64, f64)> = sane.copied().collect();
         // A stable sort: of two steps at one instant, the later step in the list stays last.
         steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         Self { steps }

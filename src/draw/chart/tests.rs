@@ -168,7 +168,7 @@ prop_compose! {
             vec(prop::option::of((number(), interval(), any::<bool>(), name())), 0..30),
         ), 0..12),
     ) -> Drawing {
-        let ratio = |(value, band, decided, told)| Ratio { value, band, decided, told };
+        let ratio = |(value, band, decided, label)| Ratio { value, band, decided, label };
         let series = series.into_iter().zip(0..).map(|((name, ratios), look)| RatioSeries {
             name,
             look: SeriesLook(look),

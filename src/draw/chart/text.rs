@@ -31,12 +31,12 @@ fn advance(c: char) -> f64 {
 
 /// Returns the text without characters that XML forbids; all white space becomes spaces.
 pub(super) fn clean(text: &str) -> String {
-    let legal = |c: char| match c {
+    let legal = text.chars().map(|c| match c {
         c if c.is_whitespace() => ' ',
         c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
         c => c,
-    };
-    text.chars().map(legal).collect()
+    });
+    legal.collect()
 }
 
 /// Returns the text, cut with an ellipsis if it is wider than `most`.

@@ -85,9 +85,9 @@ enum TickRank {
 
 /// Returns the ticks of a logarithmic axis, about `most` of them with a label.
 pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, most: usize) -> Ticks {
-    let near = |value: f64| low * (1.0 - 1e-9) <= value && value <= high * (1.0 + 1e-9);
+    let near = low * (1.0 - 1e-9)..=high * (1.0 + 1e-9);
     let mut marks = marks(unit, low, high);
-    marks.retain(|(value, _)| near(*value));
+    marks.retain(|(value, _)| near.contains(value));
     let count = |rank| marks.iter().filter(|(_, other)| *other <= rank).count();
     let ranks = [TickRank::Major, TickRank::Middle, TickRank::Minor];
     // Readers need at least three labels to see how the axis is spaced.
@@ -133,26 +133,27 @@ fn marks(unit: AxisUnit, low: f64, high: f64) -> Vec<(f64, TickRank)> {
 
 fn decades(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let (first, last) = (low.log10().floor() as i32 - 1, high.log10().ceil() as i32 + 1);
-    let rank = |m| match m {
-        1 => TickRank::Major,
-        2 | 5 => TickRank::Middle,
-        _ => TickRank::Minor,
-    };
-    // Parse instead of multiplying, so that 10⁻³ is the nearest double.
-    let value = |m, e| format!("{m}e{e}").parse().expect("digits are a number");
-    let decade = |e| (1..10).map(move |m| (value(m, e), rank(m)));
-    (first..=last).flat_map(decade).collect()
+    let ticks = (first..=last).flat_map(|e| (1..10).map(move |m| (m, e))).map(|(m, e)| {
+        let rank = match m {
+            1 => TickRank::Major,
+            2 | 5 => TickRank::Middle,
+            _ => TickRank::Minor,
+        };
+        // Parse instead of multiplying, so that 10⁻³ is the nearest double.
+        (format!("{m}e{e}").parse().expect("digits are a number"), rank)
+    });
+    ticks.collect()
 }
 
 fn powers_of_two(low: f64, high: f64) -> Vec<(f64, TickRank)> {
     let (first, last) = (low.log2().floor() as i32 - 1, high.log2().ceil() as i32 + 1);
-    let rank = |e: i32| match e {
-        e if e.rem_euclid(10) == 0 => TickRank::Major,
-        e if e.rem_euclid(2) == 0 => TickRank::Middle,
-        _ => TickRank::Minor,
-    };
     // Nothing is smaller than a byte.
-    (first.max(0)..=last).map(|e| (2f64.powi(e), rank(e))).collect()
+    let marks = (first.max(0)..=last).map(|e| match (e.rem_euclid(10), e.rem_euclid(2)) {
+        (0, _) => (2f64.powi(e), TickRank::Major),
+        (_, 0) => (2f64.powi(e), TickRank::Middle),
+        _ => (2f64.powi(e), TickRank::Minor),
+    });
+    marks.collect()
 }
 
 /// Returns decades below ten seconds, and above that round times of a clock and a calendar.

@@ -53,7 +53,7 @@ impl WholeTimes {
                 height=(Coordinate(area.height())) preserveAspectRatio="none"
                 viewBox={ "0 0 " (self.whole) " " (lanes.count()) }
                 data-first=(self.first) data-per-second=(self.per_second)
-                data-lanes=(lanes.told()) {
+                data-lanes=(lanes.label()) {
                 // This rectangle catches the pointer where there is no mark.
                 rect width=(self.whole) height=(lanes.count()) fill="none" pointer-events="all" {}
                 (marks)

@@ -59,8 +59,8 @@ impl AxisUnit {
     }
 }
 
-fn signed(value: f64, told: fn(f64) -> String) -> String {
-    let text = told(value.abs());
+fn signed(value: f64, label: fn(f64) -> String) -> String {
+    let text = label(value.abs());
     if value < 0.0 { format!("−{text}") } else { text }
 }
 

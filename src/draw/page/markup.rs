@@ -235,11 +235,11 @@ fn sample(look: SeriesLook) -> Markup {
 /// Returns a bar of parts; a click on it shows lines of text.
 fn split(cell: &PageCell) -> Markup {
     let width = |share: f64| format!("width:{:.2}%", share * 100.0);
-    let told: Vec<&str> = cell.slices.iter().map(|slice| slice.name.as_str()).collect();
+    let names: Vec<&str> = cell.slices.iter().map(|slice| slice.name.as_str()).collect();
     html! {
         td {
             details {
-                summary aria-label=(told.join(", ")) {
+                summary aria-label=(names.join(", ")) {
                     span.mk.split {
                         @for slice in &cell.slices {
                             i class=(format!("c-{}", slice.look.0)) style=(width(slice.share))

@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_number_stays_with_its_unit() {
-        for (text, told) in [
+        for (text, label) in [
             ("rack 0.6 %, off-rack 0.0 %", "rack 0.6~%, off-rack 0.0~%"),
             ("at 1 min 35 s (2.5 MiB/s)", "at 1~min~35~s (2.5~MiB/s)"),
             ("1 h 06 min 40 s later", "1~h~06~min~40~s later"),
@@ -46,7 +46,7 @@ mod tests {
             ("2  s ", "2  s "),
             ("", ""),
         ] {
-            assert_eq!(unbroken(text).replace('\u{a0}', "~"), told);
+            assert_eq!(unbroken(text).replace('\u{a0}', "~"), label);
         }
     }
 }

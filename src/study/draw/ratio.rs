@@ -58,7 +58,7 @@ impl ChartKind for RatioChart<'_> {
                 value: mean,
                 band: band.map(|Band { low, high }| (low, high)),
                 decided: pair.verdict.is_decided(),
-                told: pair.words(asked.plan.unit()),
+                label: pair.words(asked.plan.unit()),
             })
         };
         let name = |(base, other): &(usize, usize)| {
@@ -66,13 +66,13 @@ impl ChartKind for RatioChart<'_> {
         };
         let looks = looks(&pairs, values.len());
         let (groups, series): (Vec<String>, Vec<RatioSeries>) = if canvas.over.is_some() {
-            let series = |(places, look): (&(usize, usize), SeriesLook)| RatioSeries {
+            let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
+            let series = pairs.iter().zip(looks.clone()).map(|(places, look)| RatioSeries {
                 name: name(places),
                 look,
                 ratios: found.iter().map(|family| mark(family, places)).collect(),
-            };
-            let labels = canvas.values(canvas.over).into_iter().map(|(label, _)| label);
-            (labels.collect(), pairs.iter().zip(looks.clone()).map(series).collect())
+            });
+            (labels.collect(), series.collect())
         } else {
             // Without a second axis, the name of each pair stands below its ratio.
             let ratios = pairs.iter().map(|places| mark(&found[0], places)).collect();
@@ -101,13 +101,13 @@ impl ChartKind for RatioChart<'_> {
 /// value have looks behind those of all values.
 fn looks(pairs: &[(usize, usize)], values: usize) -> Vec<SeriesLook> {
     let mut further = values;
-    let look = |(place, (_, other)): (usize, &(usize, usize))| {
+    let looks = pairs.iter().enumerate().map(|(place, (_, other))| {
         let is_first = pairs[..place].iter().all(|(_, before)| before != other);
         let look = if is_first { *other } else { further };
         further += usize::from(!is_first);
         SeriesLook(look)
-    };
-    pairs.iter().enumerate().map(look).collect()
+    });
+    looks.collect()
 }
 
 #[cfg(test)]
