@@ -129,10 +129,9 @@ impl Hdfs {
         let is_in_one = holders.iter().all(|node| rack(node) == rack(&holders[0]));
         let by_rule = match holders.len() {
             _ if self.placement == Placement::Random => None,
-            1 | 2 if is_in_one => {
-                let is_away = |node| is_free(node) && rack(&node) != rack(&holders[0]);
-                pick(topology.len(), rng, TrackerId, is_away)
-            }
+            1 | 2 if is_in_one => pick(topology.len(), rng, TrackerId, |node| {
+                is_free(node) && rack(&node) != rack(&holders[0])
+            }),
             2 => {
                 // Hadoop takes the rack of the node that sends the copy; the sender is not
                 // simulated, so draw it.
@@ -165,12 +164,11 @@ impl Hdfs {
         let topology = &*self.topology;
         // ReplicationTargetChooser: maxNodesPerRack = (replicas - 1) / racks + 2.
         let most = (copies - 1) / topology.racks() + 2;
-        let fits = |node: TrackerId| {
+        pick(topology.len(), rng, TrackerId, |node| {
             let rack = topology.rack(node);
             let held = chosen.iter().filter(|other| topology.rack(**other) == rack).count();
             is_fit(node) && !chosen.contains(&node) && (held as u32) < most
-        };
-        pick(topology.len(), rng, TrackerId, fits)
+        })
     }
 }
 
@@ -199,8 +197,9 @@ fn in_another_rack<R: Rng>(
     if topology.racks() < 2 {
         return None;
     }
-    let away = |node: TrackerId| topology.rack(node) != rack && !chosen.contains(&node);
-    pick(topology.len(), rng, TrackerId, away)
+    pick(topology.len(), rng, TrackerId, |node| {
+        topology.rack(node) != rack && !chosen.contains(&node)
+    })
 }
 
 /// Draws one of the first `count` candidates, with equal chance for each that fits; `None` if none

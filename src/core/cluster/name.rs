@@ -98,11 +98,11 @@ impl<T> NumberOrName<T> {
             let position = (!digits.starts_with(['+', '0'])).then(|| digits.parse::<u32>().ok());
             return Some(Self::Number(number(position.flatten()?.checked_sub(1)?)));
         }
-        let is_of_name =
-            |letter: char| letter.is_ascii_alphanumeric() || "._-:/\\".contains(letter);
         let is_name = !text.is_empty()
             && text != "all"
-            && text.chars().all(is_of_name)
+            && text
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "._-:/\\".contains(letter))
             && !text.starts_with(other)
             && text.parse::<f64>().is_err();
         is_name.then(|| Self::Name(without_escapes(text).into()))

@@ -159,12 +159,14 @@ impl Resources {
     /// disk's node.
     pub fn read_block(&self, block: BlockId, bytes: Bytes, from: DiskId, to: TrackerId) -> Demand {
         let node = from.node;
-        let reread = || {
-            let page_cache = self.of_node(node, PAGE_CACHE);
-            let uses = self.moving(page_cache, node, to).collect();
-            Reread { node, block, bytes, uses }.into()
-        };
-        Demand { reread: self.has_page_caches.then(reread), ..self.read(from, to) }
+        Demand {
+            reread: self.has_page_caches.then(|| {
+                let page_cache = self.of_node(node, PAGE_CACHE);
+                let uses = self.moving(page_cache, node, to).collect();
+                Reread { node, block, bytes, uses }.into()
+            }),
+            ..self.read(from, to)
+        }
     }
 
     /// Returns the resources that a transfer to a node uses. The transfer reads from `source`,
@@ -231,8 +233,9 @@ impl Resources {
 
     fn demand(&self, uses: impl IntoIterator<Item = ResourceUse>) -> Demand {
         let uses: Arc<[ResourceUse]> = uses.into_iter().collect();
-        let alone = |used: &ResourceUse| self.capacities[used.resource.index()].alone(used.weight);
-        Demand { alone: uses.iter().map(alone).fold(f64::INFINITY, f64::min), uses, reread: None }
+        let alone =
+            uses.iter().map(|used| self.capacities[used.resource.index()].alone(used.weight));
+        Demand { alone: alone.fold(f64::INFINITY, f64::min), uses, reread: None }
     }
 
     fn disk(&self, disk: DiskId) -> ResourceId {

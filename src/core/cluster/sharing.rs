@@ -148,16 +148,16 @@ fn is_below(small: f64, large: f64) -> bool {
 impl SharedResources {
     /// Returns resources without flows.
     pub fn new(capacities: impl IntoIterator<Item = ResourceCapacity>) -> Self {
-        let resource = |capacity| Resource {
+        let resources = capacities.into_iter().map(|capacity| Resource {
             capacity,
             users: Vec::new(),
             is_met: false,
             spare: 0.0,
             rising_weight: 0.0,
             rising_flows: 0,
-        };
+        });
         Self {
-            resources: capacities.into_iter().map(resource).collect(),
+            resources: resources.collect(),
             flows: Vec::new(),
             free: Vec::new(),
             awake: Vec::new(),

@@ -193,10 +193,10 @@ impl Topology {
     /// one. Any other host is in Hadoop's default rack.
     pub fn with_absent(mut self, named: &[(String, &str)], absent: &[(String, &str)]) -> Self {
         let mut numbers: IndexSet<&str> = named.iter().map(|(rack, _)| rack.as_str()).collect();
-        let mut rack_of = |rack| RackId(numbers.insert_full(rack).0 as u32);
-        let racks =
-            absent.iter().map(|(rack, host)| (without_escapes(host).into_owned(), rack_of(rack)));
-        let racks: BTreeMap<String, RackId> = racks.collect();
+        let placed = absent.iter().map(|(rack, host)| {
+            (without_escapes(host).into_owned(), RackId(numbers.insert_full(rack).0 as u32))
+        });
+        let racks: BTreeMap<String, RackId> = placed.collect();
         let default = numbers.iter().position(|rack| rack.trim_start_matches('/') == DEFAULT_RACK);
         let elsewhere = RackId(default.unwrap_or(numbers.len()) as u32);
         self.absent = Some(AbsentHosts { racks, elsewhere });
@@ -318,8 +318,9 @@ impl Topology {
 
     /// Returns the largest number of slots of each kind that one node has in the course of a run.
     pub fn most_slots(&self) -> PerSlot<u32> {
-        let most = |kind| self.most_slots.iter().map(|slots| slots[kind]).max();
-        PerSlot::of(|kind| most(kind).unwrap_or_default())
+        PerSlot::of(|kind| {
+            self.most_slots.iter().map(|slots| slots[kind]).max().unwrap_or_default()
+        })
     }
 }
 

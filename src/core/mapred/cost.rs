@@ -86,9 +86,10 @@ impl Costs {
         launch: &LaunchOrder,
         on: TrackerId,
     ) -> Option<InputReading> {
-        let rng = || stream(self.seed, Purpose::Source, subject(launch.attempt));
         let input = (&*launch.job, launch.attempt.task.index);
-        files.open(input, launch.locality, on, &self.topology, rng)
+        files.open(input, launch.locality, on, &self.topology, || {
+            stream(self.seed, Purpose::Source, subject(launch.attempt))
+        })
     }
 
     /// Returns the phases of an attempt on a tracker's node. `reading` is how the attempt reads its
@@ -226,11 +227,10 @@ impl Costs {
         node: &Node,
     ) -> AttemptPlan {
         let AttemptId { task, .. } = launch.attempt;
-        let draw = || {
+        let (times, fails) = launch.drawn.unwrap_or_else(|| {
             let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
             traced.draw(launch.attempt, launch.locality, &mut rng)
-        };
-        let (times, fails) = launch.drawn.unwrap_or_else(draw);
+        });
         let work = match task.kind {
             TaskKind::Map => AttemptPhase::Work,
             _ => AttemptPhase::Reduce,
@@ -309,8 +309,8 @@ impl Costs {
             (None, None) => SimSpan::ZERO,
         };
         // The map may read from another node than the JobTracker thinks.
-        let read_at = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
-        let read_at = read_at.or(launch.locality);
+        let from_copy = from.and_then(|copy| Locality::of(tracker, &[copy.node], &self.topology));
+        let read_at = from_copy.or(launch.locality);
         let (penalty, reads_by) = match read_at {
             None | Some(Locality::Node) => (1.0, NodeResource::Disk),
             Some(Locality::Rack) => (job.map.rack_penalty.get(), NodeResource::Network),
@@ -396,11 +396,11 @@ impl Costs {
         node: &Node,
     ) -> PhaseEffort {
         let rates = self.rates.of_node(tracker, node, &self.topology);
-        let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         // Every node holds the same share of the outputs, so a rack's share follows from its number
         // of nodes.
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
+        let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
         self.effort([transfer(bytes, NodeResource::Network, wires, || {
             rates.rack.time_for(near) + rates.off_rack.time_for(far)
         })])
@@ -413,8 +413,8 @@ impl Costs {
         tracker: TrackerId,
         node: &Node,
     ) -> EffortPart {
-        let disk = || self.shared.as_ref()?.writing(attempt, tracker);
-        transfer(bytes, NodeResource::Disk, disk, || node.disk.time_for(bytes))
+        let uses = || self.shared.as_ref()?.writing(attempt, tracker);
+        transfer(bytes, NodeResource::Disk, uses, || node.disk.time_for(bytes))
     }
 
     fn computing(&self, alone: SimSpan, tracker: TrackerId) -> EffortPart {

@@ -120,9 +120,10 @@ impl Fabric {
         // depend on how the rates were found.
         changed.sort_unstable_by_key(|(id, _)| *id);
         for of_tracker in changed.chunk_by(|(one, _), (other, _)| one.tracker == other.tracker) {
-            let rate = |(id, rate): &(FlowId, f64)| FlowRate { number: id.number, rate: *rate };
-            let rates = Arc::new(of_tracker.iter().map(rate).collect());
-            out.affect(Mail::Tracker(of_tracker[0].0.tracker, ToTracker::Rates(rates)));
+            let flows =
+                of_tracker.iter().map(|(id, rate)| FlowRate { number: id.number, rate: *rate });
+            let rates = ToTracker::Rates(Arc::new(flows.collect()));
+            out.affect(Mail::Tracker(of_tracker[0].0.tracker, rates));
         }
     }
 }

@@ -197,8 +197,8 @@ impl FaultInjector {
     /// is on can crash.
     fn may_begin(&self, number: u32) -> bool {
         let Mishap { nodes, harm, .. } = &self.mishaps[number as usize];
-        let is_on = |node: &TrackerId| self.machines[node.index()].state() == MachineState::On;
-        !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage) || nodes.iter().all(is_on)
+        !matches!(harm, MishapHarm::Outage | MishapHarm::TrackerOutage)
+            || nodes.iter().all(|node| self.machines[node.index()].state() == MachineState::On)
     }
 
     /// Plans the next time of each missed mishap whose machines are on again. Times that lie in the

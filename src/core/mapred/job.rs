@@ -360,10 +360,12 @@ impl Job {
 
     /// Returns whether a map or reduce waits for an attempt and could be launched now.
     pub fn waits(&self, task: TaskId) -> bool {
-        let is_waiting = |it: &Task| it.stage == TaskStage::Waiting;
         task.is_work()
             && 0 < self.waiting(task.slot())
-            && self.tasks_of(task.kind).get(task.index as usize).is_some_and(is_waiting)
+            && self
+                .tasks_of(task.kind)
+                .get(task.index as usize)
+                .is_some_and(|it| it.stage == TaskStage::Waiting)
     }
 
     /// Returns how many reduces wait for an attempt, including those that slow start holds back.

@@ -30,7 +30,7 @@ use crate::mapred::event::{Event, Fact, Incident, JobFact, Outcome, WorldFact};
 use crate::mapred::hadoop::{Hadoop, Recovery};
 use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
-use crate::mapred::job::{Job, JobChange, JobState};
+use crate::mapred::job::{JobChange, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
 use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
@@ -421,8 +421,8 @@ impl JobTracker {
             });
             let before = mem::replace(&mut told[kind], found);
             // A pool that the policy no longer lists has nothing, and nothing is due to it.
-            let gone = before.keys().filter(|pool| !told[kind].contains_key(*pool));
-            let gone = gone.map(|pool| (pool, SlotStanding::default()));
+            let idle = before.keys().filter(|pool| !told[kind].contains_key(*pool));
+            let gone = idle.map(|pool| (pool, SlotStanding::default()));
             let listed = told[kind].iter().map(|(pool, standing)| (pool, *standing));
             for (pool, standing) in gone.chain(listed) {
                 if before.get(pool) != Some(&standing) {
@@ -449,11 +449,11 @@ impl JobTracker {
             named += 1;
             // A policy may name every job that is at a limit; skip jobs without a task to launch,
             // as they do not wait. A job whose splits are not read waits with all its tasks.
-            let waits = |job: &Job| match job.state() {
+            let waits = view.job(job).is_some_and(|job| match job.state() {
                 JobState::Submitted => 0 < job.tasks(kind).total(),
                 _ => 0 < job.pending(kind),
-            };
-            if view.job(job).is_some_and(waits) {
+            });
+            if waits {
                 refusals.note(now, job, kind, reason);
             }
         });

@@ -349,17 +349,15 @@ impl Ledger {
 
     /// Returns how busy the cluster is with these jobs, which are in the order of their submission.
     pub(super) fn load(&self, jobs: &[JobId]) -> Load {
-        let left = |sum: f32, job: &Job| {
-            let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
-            // This is Java's `float += double`, as in Mumak: its rounding can decide whether the
-            // cluster counts as overloaded.
-            (f64::from(sum) + left) as f32
-        };
         Load {
             jobs: jobs.len() as u32,
             trackers: self.active,
             map_slots: self.capacity.map,
-            map_work: jobs.iter().filter_map(|id| self.job(*id)).fold(0.0, left),
+            map_work: jobs.iter().filter_map(|id| self.job(*id)).fold(0.0, |sum, job| {
+                let left = (1.0 - f64::from(job.map_progress).min(1.0)) * f64::from(job.maps.total);
+                // Mumak adds with Java's `float += double`: its rounding can decide on overload.
+                (f64::from(sum) + left) as f32
+            }),
         }
     }
 

@@ -113,7 +113,6 @@ impl MapOutputs {
     /// Returns the outputs that a reply counts and that reduces on a tracker cannot fetch. This
     /// walks all maps of these jobs if any machine is out of reach.
     fn out_of_reach(&self, reply: &Reply, by: TrackerId) -> Vec<Missing> {
-        let is_cut_off = |at| self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
         let mut missing = Vec::new();
         for maps in &reply.maps {
             // No output of this job counts yet, so no output can be missing.
@@ -130,7 +129,8 @@ impl MapOutputs {
                 // The reply may be an old one that is sent again; an output that it counts may no
                 // longer count.
                 let is_gone = until.is_some() || self.dark.contains(&at);
-                let is_out_of_reach = is_gone || is_cut_off(at);
+                let is_out_of_reach =
+                    is_gone || self.cuts.iter().any(|cut| cut.parts(Some(at), Some(by)));
                 let is_unreadable = !is_out_of_reach && unreadable.contains(&map);
                 if is_out_of_reach || is_unreadable {
                     missing.push(Missing { map, at, order, is_lost: false, is_unreadable });

@@ -393,9 +393,9 @@ impl NameNode {
             .collect();
         // If more copies are under way than are needed, the copies that began last are cancelled.
         let needed = if is_readable { wanted.saturating_sub(holders.len()) } else { 0 };
-        let is_on = |to: &TrackerId| nodes[to.index()].presence == NodePresence::On;
         // A copy on its way to a node that is off will not arrive.
-        let coming = stored.coming.iter().map(|(to, _)| *to).filter(is_on);
+        let coming_to = stored.coming.iter().map(|(to, _)| *to);
+        let coming = coming_to.filter(|to| nodes[to.index()].presence == NodePresence::On);
         let kept: Vec<TrackerId> = coming.take(needed).collect();
         let missing = (needed - kept.len()) as u32;
         self.remove(place, &last, out);
@@ -431,19 +431,23 @@ impl NameNode {
         while self.busy < on
             && let Some((living, place)) = self.queue.pop_first()
         {
-            let Self { hdfs, nodes, replicas, store, .. } = self;
-            let store = store.as_mut().expect("what waits is stored");
+            let Self { hdfs, nodes, replicas, store: kept, .. } = self;
+            let store = kept.as_mut().expect("what waits is stored");
             let stored = &mut store.blocks[place as usize];
             let mut holders = stored.holders(replicas);
             // Two copies of one block must not go to the same node.
             holders.extend(stored.coming.iter().map(|(to, _)| *to));
-            let is_fit = |node: TrackerId| nodes[node.index()].presence == NodePresence::On;
             // Each copy has its own random stream, so that its draws do not change the draws for
             // other copies.
             let mut rng = stream(self.seed, Purpose::Recopy, self.begun);
             let wanted = stored.first.len() as u32;
             let (bytes, account) = (stored.bytes, stored.account);
-            let Some(to) = hdfs.place_again(&holders, wanted, is_fit, &mut rng) else {
+            let Some(to) = hdfs.place_again(
+                &holders,
+                wanted,
+                |node| nodes[node.index()].presence == NodePresence::On,
+                &mut rng,
+            ) else {
                 let waiting = std::mem::take(&mut stored.waiting);
                 // Take the block's copies off the account, too: otherwise the account would stay
                 // open for a block without a target.
@@ -476,8 +480,8 @@ impl NameNode {
         let Some(copies) = self.under_way.remove(&wave) else { return };
         self.busy -= copies.len();
         for BlockCopying { place, to, account } in copies {
-            let Self { store, replicas, .. } = self;
-            let store = store.as_mut().expect("what was copied is stored");
+            let Self { store: kept, replicas, .. } = self;
+            let store = kept.as_mut().expect("what was copied is stored");
             let stored = &mut store.blocks[place as usize];
             stored.coming.retain(|(node, _)| *node != to);
             let (block, bytes) = (stored.block, stored.bytes);
@@ -506,8 +510,8 @@ impl NameNode {
         for (to, wave) in vain {
             self.store().drop(place, to);
             let copies = self.under_way.get_mut(&wave).expect("it is under way");
-            let is_it = |copy: &BlockCopying| copy.place == place && copy.to == to;
-            let at = copies.iter().position(is_it).expect("it is under way");
+            let place_of = copies.iter().position(|copy| copy.place == place && copy.to == to);
+            let at = place_of.expect("it is under way");
             let account = copies.remove(at).account;
             if copies.is_empty() {
                 self.under_way.remove(&wave);
@@ -521,8 +525,8 @@ impl NameNode {
     fn remove(&mut self, place: u32, from: &[TrackerId], out: &mut Outbox) {
         let block = self.stored(place).block;
         let Some(copies) = self.replicas.later.get(&block) else { return };
-        let goes = |copy: &LaterCopy| from.contains(&copy.node);
-        let (gone, left): (Vec<LaterCopy>, Vec<LaterCopy>) = copies.iter().copied().partition(goes);
+        let (gone, left): (Vec<LaterCopy>, Vec<LaterCopy>) =
+            copies.iter().copied().partition(|copy| from.contains(&copy.node));
         for LaterCopy { node, .. } in &gone {
             self.store().drop(place, *node);
             out.emit(Fact::World(WorldFact::Copy { block, tracker: *node, made: None }));

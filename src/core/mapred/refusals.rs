@@ -79,9 +79,8 @@ impl Refusals {
         let holders = self.held[kind].first();
         let open = &mut self.open[job.index()][kind];
         // Compare the cause, not its numbers, which change with every heartbeat.
-        let is_same =
-            |one: &&mut Refusal| mem::discriminant(&one.reason) == mem::discriminant(&reason);
-        match open.iter_mut().find(is_same) {
+        let mut same = open.iter_mut();
+        match same.find(|one| mem::discriminant(&one.reason) == mem::discriminant(&reason)) {
             Some(one) => {
                 let Refusal { from, times, .. } = *one;
                 *one = Refusal { reason, from, last: now, times: times + 1, holders };

@@ -172,8 +172,8 @@ impl Replicas {
         let mut first = Vec::new();
         job.input.as_ref()?.locate(map, &self.hdfs, &mut first);
         let block = Block::of(job, map)?;
-        let is_struck = |node: &TrackerId| self.off.contains(node) || !self.keeps(*node);
-        let is_moved = first.iter().any(is_struck) || self.later.contains_key(&block);
+        let is_moved = first.iter().any(|node| self.off.contains(node) || !self.keeps(*node))
+            || self.later.contains_key(&block);
         // The job's splits may name copies that have been lost since.
         let is_expected = Locality::of(on, &first, topology) == expected;
         if first.is_empty() || (!is_moved && is_expected) {

@@ -780,10 +780,8 @@ impl Offer<'_> {
     /// Notes why a job with a task of the kind gets no slot here. Costs nothing unless refusals are
     /// kept.
     pub fn refuse(&mut self, job: JobId, kind: SlotKind, reason: Reason) {
-        let has_pending =
-            |ledger: &Ledger| ledger.job(job).is_some_and(|job| 0 < job.pending(kind));
         if self.keeps_refusals()
-            && has_pending(self.ledger)
+            && self.ledger.job(job).is_some_and(|job| 0 < job.pending(kind))
             && let Some(refusals) = &mut self.ledger.refusals
         {
             refusals.note(self.out.now, job, kind, reason);

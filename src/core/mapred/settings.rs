@@ -3,7 +3,7 @@
 //! In Hadoop these are properties of the job, and the cluster has only their defaults. So the
 //! ledger asks the job for them, never [`Hadoop`].
 
-use crate::cluster::{PerSlot, SlotKind};
+use crate::cluster::PerSlot;
 use crate::mapred::hadoop::{AttemptLimit, Hadoop, TrackerFailureLimit};
 use mumakil_base::units::Fraction;
 
@@ -42,17 +42,16 @@ impl JobSettings {
     /// Returns the settings that hold for the job on a cluster.
     pub fn on(&self, hadoop: &Hadoop) -> EffectiveSettings {
         let usual = PerSlot { map: hadoop.map_failures, reduce: hadoop.reduce_failures };
-        let speculates = |kind: SlotKind| {
-            let rule = hadoop.speculation.rule();
-            // The cluster has the rule by which slow tasks are found; without one, none is slow.
-            rule.is_some_and(|rule| self.speculation[kind].unwrap_or(rule.covers(kind)))
-        };
+        let rule = hadoop.speculation.rule();
         EffectiveSettings {
             slow_start: self.slow_start.unwrap_or(hadoop.slow_start),
             attempts: PerSlot::of(|kind| self.attempts[kind].unwrap_or(hadoop.max_attempts).get()),
             failures: PerSlot::of(|kind| self.failures[kind].unwrap_or(usual[kind])),
             tracker_failures: self.tracker_failures.unwrap_or(hadoop.tracker_failures).get(),
-            speculation: PerSlot::of(speculates),
+            // The cluster has the rule by which slow tasks are found; without one, none is slow.
+            speculation: PerSlot::of(|kind| {
+                rule.is_some_and(|rule| self.speculation[kind].unwrap_or(rule.covers(kind)))
+            }),
         }
     }
 }

@@ -223,8 +223,9 @@ impl Input {
     /// Returns an input of small splits for as many maps as there are trackers here: each split is
     /// on one of them.
     pub fn on_trackers<const N: usize>(holders: [u32; N]) -> Self {
-        let split = |on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() };
-        Self::Splits(holders.map(split).into())
+        let splits =
+            holders.map(|on| Split { bytes: Bytes::new(1), holders: [TrackerId(on)].into() });
+        Self::Splits(splits.into())
     }
 
     /// Returns how many bytes one of `maps` maps reads.

@@ -67,10 +67,9 @@ pub(super) struct SecondAttempts {
 impl Rule {
     /// Returns the numbers of the slow tasks, the most urgent first.
     pub(super) fn slow(self, field: ReportedTasks<'_>) -> Vec<u32> {
-        let is_old = |alone: &LoneAttempt| self.after() <= field.now.saturating_since(alone.since);
         let old = || {
             let alone = field.begun.iter().filter_map(|task| Some((task, task.alone?)));
-            alone.filter(|(_, alone)| is_old(alone))
+            alone.filter(|(_, alone)| self.after() <= field.now.saturating_since(alone.since))
         };
         let by_rate = |is_slow: &dyn Fn(f64) -> bool| {
             let slow = old().filter(|(task, _)| is_slow(task.rate));
@@ -81,8 +80,7 @@ impl Rule {
             // TaskInProgress.hasSpeculativeTask compares progress with the average. Hadoop then
             // takes the first such task that it finds.
             Self::Hadoop020(Hadoop020Options { gap, .. }) => {
-                let is_behind = |alone: &LoneAttempt| gap.get() <= field.average - alone.progress;
-                let slow = old().filter(|(_, alone)| is_behind(alone));
+                let slow = old().filter(|(_, alone)| gap.get() <= field.average - alone.progress);
                 slow.map(|(task, _)| task.index).collect()
             }
             // Hadoop compares a task's rate with the mean and deviation of all tasks that were ever
@@ -134,9 +132,8 @@ impl Hadoop021Options {
     /// Returns whether a node is slow. Tasks took `own` seconds on average on this node; `all` are
     /// the averages of all nodes.
     pub(super) fn is_slow_node(self, own: f64, all: &[f64]) -> bool {
-        let beyond = |(mean, deviation): (f64, f64)| deviation * self.slow_node.get() < own - mean;
         // Without a finished task there is no mean, and no node is slow.
-        spread(all).is_some_and(beyond)
+        spread(all).is_some_and(|(mean, deviation)| deviation * self.slow_node.get() < own - mean)
     }
 }
 

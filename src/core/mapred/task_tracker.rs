@@ -280,12 +280,10 @@ impl TaskTracker {
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
             out.affect(ToMapOutputs::Spoilt(map.id().into()));
         }
-        let is_hit = |attempt: &Attempt| {
-            let has_files = matches!(attempt.state(), S::Running | S::Suspended);
-            has_files && attempt.leaves_output()
-        };
+        let with_files =
+            self.attempts.iter().filter(|a| matches!(a.state(), S::Running | S::Suspended));
         let hit: Vec<AttemptId> =
-            self.attempts.iter().filter(|a| is_hit(a)).map(|a| a.id()).collect();
+            with_files.filter(|a| a.leaves_output()).map(|a| a.id()).collect();
         // Fail only these attempts: attempts that start in their slots meanwhile begin with empty
         // disks.
         for id in hit {
@@ -458,8 +456,8 @@ impl TaskTracker {
         out: &mut Outbox,
     ) {
         for maps in maps {
-            let of_job = |attempt: &&mut Box<Attempt>| attempt.id().job() == maps.job;
-            for attempt in self.attempts.iter_mut().take(hearing).filter(of_job) {
+            let hearing = self.attempts.iter_mut().take(hearing);
+            for attempt in hearing.filter(|attempt| attempt.id().job() == maps.job) {
                 let next = attempt.learn_maps(out.now, *maps, missing);
                 self.clockwork.plan(next, attempt, out);
             }
@@ -602,8 +600,9 @@ impl TaskTracker {
     /// Lets an attempt save its work; one that has none to save is killed.
     fn checkpoint(&mut self, id: AttemptId, out: &mut Outbox) {
         let now = out.now;
-        let saves = |attempt: &&mut Box<Attempt>| attempt.is(id) && attempt.can_save();
-        let Some(attempt) = self.attempts.iter_mut().find(saves) else {
+        let Some(attempt) =
+            self.attempts.iter_mut().find(|attempt| attempt.is(id) && attempt.can_save())
+        else {
             return self.kill(id, out);
         };
         self.clockwork.end_flow(attempt, false, out);
@@ -616,8 +615,9 @@ impl TaskTracker {
         let tracker = self.id;
         // An attempt that waits for its commit cannot be suspended: its work is done, and only the
         // commit would free its slot.
-        let runs = |a: &&mut Box<Attempt>| a.is(id) && a.state() == AttemptState::Running;
-        if let Some(attempt) = self.attempts.iter_mut().find(runs) {
+        if let Some(attempt) =
+            self.attempts.iter_mut().find(|a| a.is(id) && a.state() == AttemptState::Running)
+        {
             attempt.suspend(out.now);
             self.clockwork.end_flow(attempt, false, out);
             self.free[attempt.slot()] += attempt.slots();
@@ -792,8 +792,8 @@ impl TaskTracker {
         assert!(is_up || self.attempts.is_empty(), "{now}: attempts on {id}, which is down");
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
-            let held = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
-            let held: u32 = held.map(|a| a.slots()).sum();
+            let holding = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
+            let held: u32 = holding.map(|a| a.slots()).sum();
             let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
             assert!(
                 held + free == slots,

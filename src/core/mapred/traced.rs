@@ -167,11 +167,11 @@ impl Traced {
         let fails = logged.map_or_else(|| self.fails(attempt, dice), |logged| logged.fails);
         let then = logged.map_or(distance, |logged| logged.distance);
         let times = logged.and_then(|logged| logged.times);
-        let work = times.map(|times| times.work).unwrap_or_else(|| {
+        let drawn = times.map(|times| times.work).unwrap_or_else(|| {
             let at = if fails && self.quirks { then } else { distance };
             self.draw_map_time(fails, at, dice)
         });
-        let work = work.max(logged.map_or(SimSpan::ZERO, |logged| logged.at_least));
+        let work = drawn.max(logged.map_or(SimSpan::ZERO, |logged| logged.at_least));
         // The time until a failure does not depend on the distance of the input, so it is not
         // scaled.
         let is_scaled = !fails && then != distance && (times.is_some() || self.quirks);

@@ -81,11 +81,11 @@ impl TrueDurations {
             SlotKind::Reduce => job.reduces,
         };
         let samples = tasks.min(MOST_SAMPLES);
-        let index =
-            |sample: u32| (u64::from(sample) * u64::from(tasks) / u64::from(samples)) as u32;
-        let micros: f64 =
-            (0..samples).map(|sample| self.task_of(job, kind, index(sample)).as_f64()).sum();
-        SimSpan::from_f64(micros / f64::from(samples.max(1)))
+        let micros = (0..samples).map(|sample| {
+            let index = u64::from(sample) * u64::from(tasks) / u64::from(samples);
+            self.task_of(job, kind, index as u32).as_f64()
+        });
+        SimSpan::from_f64(micros.sum::<f64>() / f64::from(samples.max(1)))
     }
 
     fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {

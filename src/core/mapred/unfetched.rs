@@ -139,8 +139,9 @@ impl Unfetched {
             while *due <= now {
                 // The next try at the machine is when the shortest pause of its outputs ends.
                 let mut fewest = u32::MAX;
-                let here = |output: &&mut UnfetchedOutput| output.at == *at && output.is_wanted();
-                for output in self.outputs.iter_mut().filter(here) {
+                for output in
+                    self.outputs.iter_mut().filter(|output| output.at == *at && output.is_wanted())
+                {
                     output.failures += 1;
                     fewest = fewest.min(output.failures);
                     if output.is_unreadable || output.failures % FAILURES_PER_COMPLAINT == 0 {

@@ -42,8 +42,8 @@ impl TraceFile {
     /// is nowhere, returns its path in the scenario's folder.
     pub fn find(&self, folder: &Path) -> PathBuf {
         // A study's own copy goes first: files beside the scenario may have changed since.
-        let found = self.kept(folder).or_else(|| self.near(folder));
-        let found = found.or_else(|| self.find_above(folder));
+        let found =
+            self.kept(folder).or_else(|| self.near(folder)).or_else(|| self.find_above(folder));
         found.unwrap_or_else(|| folder.join(&self.path))
     }
 

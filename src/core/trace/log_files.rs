@@ -39,8 +39,8 @@ fn log_files_in(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(unread)? {
         let entry = entry.map_err(unread)?;
-        let (path, name) = (entry.path(), entry.file_name());
-        let name = name.to_string_lossy();
+        let (path, file) = (entry.path(), entry.file_name());
+        let name = file.to_string_lossy();
         // HDFS keeps a checksum of each file in a hidden file.
         let is_other = name.starts_with('.') || name.ends_with(".xml") || name.ends_with(".crc");
         // A link to a folder may lead round in a circle.

@@ -339,11 +339,11 @@ impl<T: Record> Records<T> {
         let mut broken = FirstFew::default();
         let parts = (self.strictness == Strictness::Lenient).then_some(&mut broken);
         let unknown = &mut self.notes.unknown;
-        let read = match self.logs.filter(|logs| logs.begins_with(&self.record)) {
+        let parsed = match self.logs.filter(|logs| logs.begins_with(&self.record)) {
             Some(logs) => (logs.parse)(&self.record, unknown, parts),
             None => T::parse(&self.record, unknown),
         };
-        let read = match read {
+        let read = match parsed {
             Ok(read) => read,
             Err(fault) => {
                 let unframed = fault.unframed;
@@ -357,9 +357,9 @@ impl<T: Record> Records<T> {
             let fault = fault.of(read.job());
             return Err(fault.within(self.text.path(), place, &self.record));
         }
-        let within =
-            |fault: RecordFault| fault.of(read.job()).within(self.text.path(), place, &self.record);
-        self.notes.skipped.append(broken.map(within));
+        self.notes.skipped.append(
+            broken.map(|fault| fault.of(read.job()).within(self.text.path(), place, &self.record)),
+        );
         // A record that is no job leaves `last` unchanged: the error of a damaged gzip names the
         // last job before the damage.
         self.last = read.job().map(str::to_owned).or(self.last.take());

@@ -280,10 +280,10 @@ impl TraceText {
         object.clear();
         if let Some((place, byte)) = self.skip_to_object()? {
             let what = format!("`{}` where an object should begin", byte.escape_ascii());
-            let fault = RecordFault::new(what);
+            let plain = RecordFault::new(what);
             let fault = match byte {
-                b'[' | b',' => fault.hint("write the objects one after the other, without `[ , ]`"),
-                _ => fault,
+                b'[' | b',' => plain.hint("write the objects one after the other, without `[ , ]`"),
+                _ => plain,
             };
             return Err(fault.within(&self.path, place, &[]));
         }

@@ -56,7 +56,7 @@ impl ContendedResources {
         on: TrackerId,
         copy: Option<Copy>,
     ) -> Option<Demand> {
-        let reading = || {
+        self.transfers.then(|| {
             // A copy that was chosen because a fault struck a node overrides the usual choice.
             let copy = copy.or_else(|| self.nearest(job, attempt, on));
             let (from, place) = (self.source(job, attempt, on, copy), attempt.task.index);
@@ -70,8 +70,7 @@ impl ContendedResources {
                 // memory.
                 Some(Input::Splits(_)) | None => self.resources.read(from, on),
             }
-        };
-        self.transfers.then(reading)
+        })
     }
 
     /// Returns whether nodes keep in memory the blocks that were read from their disks.

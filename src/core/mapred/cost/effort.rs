@@ -70,8 +70,7 @@ impl PhaseEffort {
     /// `are_told` is set because nodes may become slow. Otherwise they are dropped to save memory.
     pub fn of<const COUNT: usize>(parts: [EffortPart; COUNT], are_told: bool) -> Self {
         let alone = parts.iter().map(|part| part.alone).sum();
-        let shares = |part: &EffortPart| part.demand.is_some() && !part.alone.is_zero();
-        if !are_told && !parts.iter().any(shares) {
+        if !are_told && !parts.iter().any(|part| part.demand.is_some() && !part.alone.is_zero()) {
             return Self::from(alone);
         }
         Self { alone, parts: parts.into_iter().filter(|part| !part.alone.is_zero()).collect() }

@@ -82,15 +82,14 @@ impl PlannedFailure {
         let is_among = |of: &Option<Arc<[bool]>>, index: usize| {
             of.as_ref().is_none_or(|of| of.get(index).copied().unwrap_or(false))
         };
-        let takes = |above: Bytes| {
-            // The bound is for each slot: an attempt with several slots may use as much in each.
-            let slots = u64::from(launch.slots.max(1));
-            above.get().saturating_mul(slots) < launch.job.memory[slot].get()
-        };
         self.kind.is_none_or(|kind| kind == slot)
             && is_among(&self.nodes, tracker.index())
             && is_among(&self.jobs, launch.attempt.job().index())
-            && self.memory_above.is_none_or(takes)
+            && self.memory_above.is_none_or(|above| {
+                // The bound is for each slot: an attempt with several slots may use as much in each.
+                let slots = u64::from(launch.slots.max(1));
+                above.get().saturating_mul(slots) < launch.job.memory[slot].get()
+            })
     }
 
     /// Returns the point at which the cause makes an attempt fail or hang; `None` if it does not
@@ -137,12 +136,6 @@ pub(super) fn strike(
     tracker: TrackerId,
     lingers: SimSpan,
 ) -> Option<FailurePoint> {
-    let of_kind = |how: FailureKind| {
-        // Search from the end: a later fault of a scenario overrides an earlier one.
-        let mut fitting = planned_failures.iter().rev().filter(|doom| doom.how == how);
-        let doom = fitting.find(|doom| doom.fits(launch, tracker));
-        doom.and_then(|doom| doom.strike(seed, launch.attempt, lingers))
-    };
     let order = |of: &FailurePoint| {
         let phase = match of.phase {
             AttemptPhase::Start => 0,
@@ -155,9 +148,12 @@ pub(super) fn strike(
         };
         (phase, of.share)
     };
-    let earlier = |one: FailurePoint, other: FailurePoint| {
-        // At the same point, a failure goes before a hang, and a hang before lack of memory.
-        if order(&other) < order(&one) { other } else { one }
-    };
-    FailureKind::ALL.into_iter().filter_map(of_kind).reduce(earlier)
+    let points = FailureKind::ALL.into_iter().filter_map(|how| {
+        // Search from the end: a later fault of a scenario overrides an earlier one.
+        let mut fitting = planned_failures.iter().rev().filter(|doom| doom.how == how);
+        let doom = fitting.find(|doom| doom.fits(launch, tracker));
+        doom.and_then(|doom| doom.strike(seed, launch.attempt, lingers))
+    });
+    // At the same point, a failure goes before a hang, and a hang before lack of memory.
+    points.reduce(|one, other| if order(&other) < order(&one) { other } else { one })
 }

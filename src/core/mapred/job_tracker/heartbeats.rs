@@ -190,9 +190,10 @@ impl JobTracker {
             // Nearly every report equals the last report on the same attempt, which is at the same
             // index: so look there first.
             if !known.get(place).is_some_and(is_the_same) && !known.iter().any(is_the_same) {
-                let is_known =
-                    |last: &Report| last.attempt == report.attempt && last.state == report.state;
-                if !known.iter().any(is_known) {
+                if !known
+                    .iter()
+                    .any(|last| last.attempt == report.attempt && last.state == report.state)
+                {
                     self.ledger.moved_at = now;
                 }
                 self.take_report(id, report, commits, out);

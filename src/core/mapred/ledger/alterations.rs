@@ -39,12 +39,13 @@ impl Ledger {
     pub(crate) fn end_task(&mut self, HandEnd { task, fails }: HandEnd, out: &mut Outbox) {
         let Some(Some(job)) = self.jobs.get_mut(task.job.index()) else { return };
         let Some(known) = job.task(task) else { return };
-        let is_running = |number: &u32| {
-            let attempt = known.tries.iter().find(|attempt| attempt.number == *number);
-            attempt.is_some_and(|attempt| attempt.is_active() && !attempt.is_kill_ordered)
-        };
         let numbers = known.tries.iter().map(|attempt| attempt.number);
-        let running: Vec<u32> = numbers.filter(is_running).collect();
+        let running: Vec<u32> = numbers
+            .filter(|number| {
+                let attempt = known.tries.iter().find(|attempt| attempt.number == *number);
+                attempt.is_some_and(|attempt| attempt.is_active() && !attempt.is_kill_ordered)
+            })
+            .collect();
         for number in running {
             let attempt = task.attempt(number);
             let reason = if fails { Reason::FailedByHand } else { Reason::KilledByHand };

@@ -105,8 +105,8 @@ impl Ledger {
         // The first of a task's attempts to ask gets the permission, even if it was launched later;
         // the task's other attempts lose the race.
         let task = self.known_mut(attempt.job()).known_task(attempt.task);
-        let has_leave = |t: &&KnownAttempt| t.may_commit && t.is_active() && !t.is_kill_ordered;
-        if let Some(first) = task.tries.iter().find(has_leave).map(|first| first.number) {
+        let first = task.tries.iter().find(|t| t.may_commit && t.is_active() && !t.is_kill_ordered);
+        if let Some(first) = first.map(|first| first.number) {
             if first != attempt.number {
                 self.order_end(attempt, Reason::LostRace(attempt.task.attempt(first)), out);
                 return false;
@@ -190,8 +190,8 @@ impl Ledger {
         self.stop_counting(attempt);
         self.unlist(now, attempt.task);
         let job = entry(&mut self.jobs, attempt.job());
-        let record = job.known_task(attempt.task).remove(attempt.number);
-        let record = record.unwrap_or_else(|| panic!("{attempt} is off the books"));
+        let removed = job.known_task(attempt.task).remove(attempt.number);
+        let record = removed.unwrap_or_else(|| panic!("{attempt} is off the books"));
         job.open_tries -= 1;
         self.open_tries -= 1;
         if attempt.task.is_work() && record.is_second {

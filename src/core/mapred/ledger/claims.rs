@@ -170,11 +170,10 @@ impl Job {
         // The lists of slow tasks are not updated once the job has a verdict.
         for kind in SlotKind::BOTH.into_iter().filter(|_| self.is_running()) {
             let (tasks, word) = (&self.tasks(kind).tasks, kind.word());
-            let has_one = |index: &&u32| {
+            let odd = self.slow[kind].iter().find(|index| {
                 let task = &tasks[**index as usize];
-                task.stage == TaskStage::Active && task.tries.len() == 1
-            };
-            let odd = self.slow[kind].iter().find(|index| !has_one(index));
+                task.stage != TaskStage::Active || task.tries.len() != 1
+            });
             assert!(odd.is_none(), "{now}: {id}: slow {word} {odd:?} has not one attempt");
             let seconds = tasks.iter().flat_map(|t| &t.tries).filter(|t| t.is_second).count();
             let known = self.tasks(kind).seconds;

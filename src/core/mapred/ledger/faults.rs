@@ -68,8 +68,8 @@ impl Ledger {
         }
         let job = self.known(job);
         let most = job.settings.tracker_failures;
-        let avoided = job.failures_on.iter().filter(|(_, failures)| most <= **failures);
-        let avoided: Vec<TrackerId> = avoided.map(|(id, _)| *id).collect();
+        let failing = job.failures_on.iter().filter(|(_, failures)| most <= **failures);
+        let avoided: Vec<TrackerId> = failing.map(|(id, _)| *id).collect();
         for id in avoided {
             if !self.hadoop.blacklist {
                 self.add_recent_fault(id, out);
@@ -120,11 +120,12 @@ impl Ledger {
     /// tasks.
     fn end_suspended(&mut self, id: TrackerId, out: &mut Outbox) {
         let on_it = self.open.iter().flat_map(|job| self.attempts_on(*job, Some(id)));
-        let is_suspended = |attempt: &AttemptId| {
-            self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
-        };
         // Collect first, as each kill changes the ledger that is being walked.
-        let suspended: Vec<AttemptId> = on_it.filter(is_suspended).collect();
+        let suspended: Vec<AttemptId> = on_it
+            .filter(|attempt| {
+                self.attempt(*attempt).is_some_and(|known| known.state == AttemptState::Suspended)
+            })
+            .collect();
         for attempt in suspended {
             self.order_end(attempt, Reason::TrackerShunned, out);
         }

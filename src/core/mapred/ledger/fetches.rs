@@ -52,8 +52,8 @@ impl Ledger {
         let now = out.now;
         let job = self.known_mut(map.job());
         // The job may have ended, or the map may run again already.
-        let is_there = |stage| matches!(stage, TaskStage::Done(number, _) if number == map.number);
-        let is_known = job.task(map.task).is_some_and(|task| is_there(task.stage));
+        let stage = job.task(map.task).map(|task| task.stage);
+        let is_known = matches!(stage, Some(TaskStage::Done(number, _)) if number == map.number);
         if !is_known || !job.is_running() {
             return;
         }

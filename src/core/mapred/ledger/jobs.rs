@@ -60,11 +60,10 @@ impl Ledger {
             && let Some(input) = &spec.input
         {
             let mut first = Vec::new();
-            let is_barren = |map: &u32| {
+            let without_extra_copies = (heat.blocks..spec.maps).filter(|map| {
                 input.locate(*map, &self.hdfs, &mut first);
                 !self.files.can_read(input.block(spec.id, *map), &first)
-            };
-            let without_extra_copies = (heat.blocks..spec.maps).filter(is_barren);
+            });
             heat.without_extra_copies =
                 heat.without_extra_copies.iter().copied().chain(without_extra_copies).collect();
         }
@@ -114,8 +113,8 @@ impl Ledger {
             place(&mut job.spec, mumak_draws);
         }
         let spec = job.spec.clone();
-        let locate = |map, holders: &mut Vec<TrackerId>| job.locate(map, holders);
-        job.cache = MapCache::new(spec.maps, locate, &self.topology, &mut self.racks);
+        let (topology, racks) = (&self.topology, &mut self.racks);
+        job.cache = MapCache::new(spec.maps, |map, on| job.locate(map, on), topology, racks);
         // After a restart, new attempts have higher numbers, so that all attempts of a job have
         // different names.
         let first = job.first_attempt;

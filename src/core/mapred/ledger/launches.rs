@@ -152,8 +152,8 @@ impl Ledger {
         {
             self.launches.pop_front();
             let waiting = self.find_try(attempt).filter(|t| t.state == AttemptState::Unassigned);
-            let Some(tracker) = waiting.map(|record| record.tracker) else { continue };
-            let tracker = &mut self.trackers[tracker.index()];
+            let Some(on) = waiting.map(|record| record.tracker) else { continue };
+            let tracker = &mut self.trackers[on.index()];
             let is_reported = tracker.reports.iter().any(|report| report.attempt == attempt);
             // Before version 1.2, Hadoop took an attempt off this list as soon as it was reported,
             // even if it still waited for a slot.
@@ -186,8 +186,7 @@ impl Ledger {
     /// no list.
     #[inline]
     pub(crate) fn has_no_map_on(&self, id: JobId, tracker: TrackerId) -> bool {
-        let is_empty = |job: &Job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker);
-        self.job(id).is_none_or(is_empty)
+        self.job(id).is_none_or(|job| job.failed_maps.is_empty() && job.cache.has_none_on(tracker))
     }
 
     /// Launches the job's waiting map that suits a node best within reach. If there is none and the
@@ -310,9 +309,10 @@ impl Ledger {
             return None;
         }
         let task = |index| TaskId { job: id, kind: TaskKind::Reduce, index };
-        let fits = |index: &u32| self.may_run(job, task(*index), tracker);
         // Reduces have no input to be near to: take the first one in the queue that may run here.
-        let Some(position) = job.waiting_reduces.iter().position(fits) else {
+        let Some(position) =
+            job.waiting_reduces.iter().position(|index| self.may_run(job, task(*index), tracker))
+        else {
             return self.launch_second(wish, SlotKind::Reduce, out);
         };
         let waiting = &mut self.known_mut(id).waiting_reduces;
@@ -337,8 +337,7 @@ impl Ledger {
         // one that is launched does the work, so the other is never launched here.
         let index = u32::from(kind == SlotKind::Reduce);
         let accepts = |set: &BTreeSet<JobId>| {
-            let fits = |id: &&JobId| !self.avoids(self.known(**id), tracker);
-            set.iter().find(fits).copied()
+            set.iter().find(|id| !self.avoids(self.known(**id), tracker)).copied()
         };
         let service = |job| LaunchWish { job, tracker, slots: 1, reason: Reason::JobService };
         // Hadoop's order: cleanups of jobs, then outputs of attempts, then setups, each by job

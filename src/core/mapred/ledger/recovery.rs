@@ -107,8 +107,9 @@ impl Ledger {
             tracker.seen_before = now;
         }
         self.introduce_jobs(now);
-        let is_unread = |id: &JobId| self.known(*id).state == JobState::Submitted;
-        let unread: Vec<JobId> = self.open.iter().copied().filter(is_unread).collect();
+        let open = self.open.iter().copied();
+        let unread: Vec<JobId> =
+            open.filter(|id| self.known(*id).state == JobState::Submitted).collect();
         for id in &unread {
             // A job that is submitted again looks up anew where its input is.
             let files = self.files.clone();

@@ -8,7 +8,7 @@
 use super::Ledger;
 use crate::cluster::{Amounts, SlotKind, TrackerId};
 use crate::mapred::ids::{AttemptId, JobId};
-use crate::mapred::job::{Job, KnownAttempt};
+use crate::mapred::job::Job;
 
 impl Ledger {
     /// Returns whether a job accepts a tracker, and a task of this many slots could run there if the
@@ -39,9 +39,10 @@ impl Ledger {
         // Without `kill_orphans`, the attempts of a job that has ended are marked as killed, but run
         // on.
         let runs_on = !self.hadoop.kill_orphans && !job.is_running();
-        let holds =
-            |record: &KnownAttempt| record.is_active() && (runs_on || !record.is_kill_ordered);
-        match job.attempt(attempt).is_some_and(holds) {
+        match job
+            .attempt(attempt)
+            .is_some_and(|record| record.is_active() && (runs_on || !record.is_kill_ordered))
+        {
             true => job.spec().demand(attempt.slot(), self.topology.counted()),
             false => Amounts::default(),
         }
@@ -63,8 +64,8 @@ impl Ledger {
 
     fn held_of(&self, tracker: TrackerId) -> Amounts {
         let mut held = Amounts::default();
-        let holders = self.trackers[tracker.index()].holders.iter();
-        let holders = holders.filter(|attempt| self.is_active_on(**attempt, tracker));
+        let known = self.trackers[tracker.index()].holders.iter();
+        let holders = known.filter(|attempt| self.is_active_on(**attempt, tracker));
         holders.for_each(|attempt| held += self.held_by(*attempt));
         held
     }

@@ -39,8 +39,8 @@ impl Ledger {
         }
         self.looked_at = Some(now);
         if let Rule::Late(late) = rule {
-            let work = self.trackers.iter().filter(|tracker| tracker.is_active());
-            let work: Vec<f64> = work.map(|tracker| tracker.work as f64).collect();
+            let active = self.trackers.iter().filter(|tracker| tracker.is_active());
+            let work: Vec<f64> = active.map(|tracker| tracker.work as f64).collect();
             // In LATE a slow node gets no second attempts. The limit is the same for all jobs.
             self.least_work = late.least_work(&work);
         }
@@ -126,9 +126,11 @@ impl Ledger {
             // Hadoop tests the times of both maps and reduces, for either kind of launch.
             Rule::Hadoop021(rates) => SlotKind::BOTH.into_iter().any(|kind| {
                 let times = &job.times_on[kind];
-                let all = || times.values().filter_map(TaskTimeSum::mean).collect::<Vec<f64>>();
                 let own = times.get(&tracker).and_then(TaskTimeSum::mean);
-                own.is_some_and(|own| rates.is_slow_node(own, &all()))
+                own.is_some_and(|own| {
+                    let all: Vec<f64> = times.values().filter_map(TaskTimeSum::mean).collect();
+                    rates.is_slow_node(own, &all)
+                })
             }),
             Rule::Late(_) => (self.trackers[tracker.index()].work as f64) < self.least_work,
         }
@@ -185,15 +187,16 @@ impl Job {
         kind: SlotKind,
         hosts: u32,
     ) -> impl Iterator<Item = TaskId> {
-        let fits = move |task: &TaskId| {
-            let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
-            let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
-            // A second attempt on the same tracker would suffer from the same slow node.
-            lone.is_some_and(|lone| lone.tracker != tracker) && !barred
-        };
         let id = self.id();
         let slow = self.slow[kind].iter();
-        slow.map(move |index| TaskId { job: id, kind: kind.into(), index: *index }).filter(fits)
+        slow.map(move |index| TaskId { job: id, kind: kind.into(), index: *index }).filter(
+            move |task| {
+                let lone = self.tasks(kind).tasks[task.index as usize].lone_try();
+                let barred = self.barred.get(task).is_some_and(|on| bars(on, tracker, hosts));
+                // A second attempt on the same tracker would suffer from the same slow node.
+                lone.is_some_and(|lone| lone.tracker != tracker) && !barred
+            },
+        )
     }
 }
 
@@ -238,12 +241,11 @@ impl Task {
 
     /// Returns the task's only attempt, if it runs or waits to start and is not to be killed.
     fn lone_try(&self) -> Option<&KnownAttempt> {
-        let works = |t: &&KnownAttempt| {
-            matches!(t.state, AttemptState::Unassigned | AttemptState::Running)
-                && !t.is_kill_ordered
-        };
         match &self.tries[..] {
-            [lone] if self.stage == TaskStage::Active => Some(lone).filter(works),
+            [lone] if self.stage == TaskStage::Active => Some(lone).filter(|t| {
+                matches!(t.state, AttemptState::Unassigned | AttemptState::Running)
+                    && !t.is_kill_ordered
+            }),
             _ => None,
         }
     }

@@ -34,8 +34,8 @@ impl Ledger {
         let heard = registered().map(|tracker| tracker.seen_before).min();
         // Without trackers there are no heartbeats, so nothing can change from now on, even if
         // something changed a moment ago.
-        let since = heard.unwrap_or(SimTime::NEVER);
-        let since = SimTime::ZERO + (since.saturating_since(SimTime::ZERO + patience));
+        let first = heard.unwrap_or(SimTime::NEVER);
+        let since = SimTime::ZERO + (first.saturating_since(SimTime::ZERO + patience));
         let is_unchanged = self.moved_at < since
             && registered().all(|tracker| !tracker.is_blacklisted && tracker.orders.is_empty());
         // Do the cheap tests first: in a busy cluster they spare the walks below.
@@ -44,8 +44,7 @@ impl Ledger {
         }
         let trackers = registered().count() as u32;
         self.forget_begun_launches();
-        let is_due = |(_, attempt): &(SimTime, _)| self.will_expire(*attempt);
-        let is_unchanged = !self.launches.iter().any(is_due)
+        let is_unchanged = !self.launches.iter().any(|(_, attempt)| self.will_expire(*attempt))
             && self.orphans_trial() <= since.saturating_since(self.moved_at);
         is_unchanged.then_some(IdleState { trackers, since })
     }
@@ -54,13 +53,14 @@ impl Ledger {
     /// their slots. The JobTracker does not know whether they try, or wait for ever for maps to
     /// end. Walks all jobs.
     fn orphans_trial(&self) -> SimSpan {
-        let is_orphan = |attempt: &KnownAttempt| attempt.state == AttemptState::Running;
-        let ended = self.jobs.iter().flatten();
+        let jobs = self.jobs.iter().flatten();
         let ended =
-            ended.filter(|job| matches!(job.state, JobState::Ended(_)) && 0 < job.open_tries);
+            jobs.filter(|job| matches!(job.state, JobState::Ended(_)) && 0 < job.open_tries);
         let trials = ended.filter_map(|job| {
             let mut reduces = job.reduces.tasks.iter().flat_map(|task| &task.tries);
-            reduces.any(is_orphan).then(|| longest_trial(job.maps.total))
+            reduces
+                .any(|attempt| attempt.state == AttemptState::Running)
+                .then(|| longest_trial(job.maps.total))
         });
         trials.max().unwrap_or_default()
     }
@@ -99,8 +99,9 @@ impl Ledger {
                 }
             }
             let name: Arc<str> = job.spec.name.clone();
-            let waiting = |((who, on), count)| JobWait { job: name.clone(), who, count, on };
-            stall.waiting.extend(waits.into_iter().map(waiting));
+            for ((who, on), count) in waits {
+                stall.waiting.push(JobWait { job: name.clone(), who, count, on });
+            }
             let held = held.into_iter();
             stall.held.extend(held.map(|(kind, slots)| JobSlots {
                 kind,
@@ -153,10 +154,9 @@ impl Ledger {
         match self.wait_for_slot(kind, avoids) {
             WaitCause::Policy if self.wait_for_slot(kind, is_full) == WaitCause::OtherTracker => {
                 let mut holders = self.trackers.iter().flat_map(|tracker| &tracker.holders);
-                let is_reduce = |holder: &AttemptId| {
+                let has_reduces = holders.any(|holder| {
                     holder.slot() == SlotKind::Reduce && self.held_by(*holder) != Amounts::default()
-                };
-                let has_reduces = holders.any(is_reduce);
+                });
                 WaitCause::Room(if has_reduces { SlotKind::Reduce } else { SlotKind::Map })
             }
             wait => wait,
@@ -172,10 +172,10 @@ impl Ledger {
             return WaitCause::SuchSlots;
         }
         let trackers = (0..).map(TrackerId).zip(&self.trackers);
-        let has_room = |tracker: &super::Tracker| {
+        let with_room = trackers.filter(|(_, tracker)| {
             tracker.is_active() && tracker.occupied[kind] < tracker.slots[kind]
-        };
-        let mut open = trackers.filter(|(_, tracker)| has_room(tracker)).peekable();
+        });
+        let mut open = with_room.peekable();
         if open.peek().is_none() {
             return WaitCause::Slot;
         }
@@ -205,8 +205,8 @@ impl Ledger {
     fn will_expire(&self, attempt: AttemptId) -> bool {
         let Some(record) = self.attempt(attempt) else { return false };
         let reports = &self.trackers[record.tracker.index()].reports;
-        let is_reported = || reports.iter().any(|report| report.attempt == attempt);
         record.state == AttemptState::Unassigned
-            && !(self.hadoop.launch_expiry == LaunchExpiry::Reported && is_reported())
+            && !(self.hadoop.launch_expiry == LaunchExpiry::Reported
+                && reports.iter().any(|report| report.attempt == attempt))
     }
 }

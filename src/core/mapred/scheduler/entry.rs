@@ -41,9 +41,7 @@ impl PolicyEntry {
             defaults: || Box::new(TypedOptions::<P>(P::Options::default())),
             read: |written, fallback, shape| {
                 let (options, problems) = read(written, fallback, shape, MOST);
-                let typed =
-                    |options| -> Box<dyn PolicyOptions> { Box::new(TypedOptions::<P>(options)) };
-                (options.map(typed), problems)
+                (options.map(|options| Box::new(TypedOptions::<P>(options)) as _), problems)
             },
             vocabulary: P::vocabulary,
         }

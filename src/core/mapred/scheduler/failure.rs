@@ -30,7 +30,8 @@ impl PolicyFailed {
 
     /// Returns the words without what was exchanged.
     pub fn without_dialogue(words: &str) -> String {
-        let is_dialogue = |line: &&str| Self::DIALOGUE.iter().any(|begin| line.starts_with(begin));
-        words.lines().filter(|line| !is_dialogue(line)).collect::<Vec<_>>().join("\n")
+        let others =
+            words.lines().filter(|line| !Self::DIALOGUE.iter().any(|it| line.starts_with(it)));
+        others.collect::<Vec<_>>().join("\n")
     }
 }

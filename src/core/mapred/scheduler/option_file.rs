@@ -31,9 +31,10 @@ impl OptionFile {
     /// the whole file: the message begins with the position of the option, or of the nearest one
     /// around it.
     pub fn place(&self, problem: YamlProblem) -> YamlProblem {
-        let around = |len| self.starts.get(&Path(problem.path.0[..len].to_vec()));
-        let start = (0..=problem.path.0.len()).rev().find_map(around);
-        let start = start.copied().unwrap_or_default();
+        let nearest = (0..=problem.path.0.len())
+            .rev()
+            .find_map(|len| self.starts.get(&Path(problem.path.0[..len].to_vec())));
+        let start = nearest.copied().unwrap_or_default();
         let message = format!("{}: {}", position(&self.path, &self.text, start), problem.message);
         YamlProblem { hint: problem.hint, ..YamlProblem::value(Path::default(), message) }
     }

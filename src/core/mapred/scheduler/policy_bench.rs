@@ -84,8 +84,8 @@ struct BenchAttempt {
 
 impl BenchAttempt {
     fn report(&self, now: SimTime) -> Report {
-        let ran = if self.is_suspended { SimSpan::default() } else { now - self.since };
-        let ran = self.ran_before + ran;
+        let latest = if self.is_suspended { SimSpan::default() } else { now - self.since };
+        let ran = self.ran_before + latest;
         let is_reduce = self.id.task.kind == TaskKind::Reduce;
         Report {
             attempt: self.id,
@@ -395,23 +395,22 @@ impl<P: Scheduler> PolicyBench<P> {
         };
         self.policy.offer(&mut offer);
         offer.assert_fits();
-        let launched = self.out.events.iter().filter_map(|event| match event.fact {
+        let new = self.out.events.iter().filter_map(|event| match event.fact {
             Fact::Ledger(attempt, _, LedgerFact::Assigned { locality, reason, .. }) => {
                 let slots = self.ledger.attempt(attempt)?.slots;
                 Some(Launched { attempt, locality, slots, reason })
             }
             _ => None,
         });
-        let launched: Vec<Launched> = launched.collect();
+        let launched: Vec<Launched> = new.collect();
         let since = self.out.now;
-        let attempt = |launched: &Launched| BenchAttempt {
+        self.trackers[tracker as usize].extend(launched.iter().map(|launched| BenchAttempt {
             id: launched.attempt,
             progress: 0.0,
             ran_before: SimSpan::default(),
             since,
             is_suspended: false,
-        };
-        self.trackers[tracker as usize].extend(launched.iter().map(attempt));
+        }));
         self.tell();
         launched
     }
@@ -431,8 +430,8 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Returns them by tracker. As in a cluster, an order for an attempt that has ended meanwhile
     /// has no effect; it is left out.
     pub fn carry_out(&mut self) -> Vec<(AttemptId, Order)> {
-        let orders = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
-        let mut orders: Vec<(AttemptId, Order)> = orders.filter_map(|it| ordered(&it)).collect();
+        let pending = self.ledger.trackers.iter_mut().flat_map(|it| std::mem::take(&mut it.orders));
+        let mut orders: Vec<(AttemptId, Order)> = pending.filter_map(|it| ordered(&it)).collect();
         let now = self.out.now;
         orders.retain(|(id, order)| {
             let is_suspended = match order {
@@ -477,9 +476,9 @@ impl<P: Scheduler> PolicyBench<P> {
     /// Ends this many attempts of a job and kind with success, the first ones first.
     #[track_caller]
     pub fn end_first(&mut self, job: JobId, kind: SlotKind, attempts: usize) {
-        let all = self.trackers.iter().flatten().map(|attempt| attempt.id);
+        let running = self.trackers.iter().flatten().map(|attempt| attempt.id);
         let mut all: Vec<AttemptId> =
-            all.filter(|attempt| attempt.job() == job && attempt.slot() == kind).collect();
+            running.filter(|attempt| attempt.job() == job && attempt.slot() == kind).collect();
         all.sort_unstable();
         for attempt in all.into_iter().take(attempts) {
             self.ends(attempt);
@@ -513,9 +512,10 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// Returns how many attempts of a kind each job runs.
     pub fn held<const N: usize>(&self, kind: SlotKind, jobs: [JobId; N]) -> [usize; N] {
-        let runs = |attempt: &&BenchAttempt| attempt.id.slot() == kind && !attempt.is_suspended;
-        let all = || self.trackers.iter().flatten().filter(runs);
-        jobs.map(|job| all().filter(|attempt| attempt.id.job() == job).count())
+        jobs.map(|job| {
+            let attempts = self.trackers.iter().flatten().filter(|it| it.id.job() == job);
+            attempts.filter(|it| it.id.slot() == kind && !it.is_suspended).count()
+        })
     }
 
     // ---- what the policy says of itself ----
@@ -599,8 +599,7 @@ impl<P: Scheduler> PolicyBench<P> {
 
     /// Ends an attempt; returns whether it was running or suspended.
     fn end(&mut self, attempt: AttemptId, outcome: Outcome) -> bool {
-        let attempts = || self.trackers.iter().flatten();
-        if !attempts().any(|other| other.id == attempt) {
+        if !self.trackers.iter().flatten().any(|other| other.id == attempt) {
             return false;
         }
         self.trackers.iter_mut().for_each(|own| own.retain(|other| other.id != attempt));

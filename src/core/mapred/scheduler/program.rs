@@ -46,13 +46,13 @@ impl PolicyProgram {
         if let Some(name) = name {
             return Some(name.to_owned());
         }
-        let is_script = |word: &&str| {
+        let script = command.clone().find(|word| {
             let extension = Path::new(word).extension().and_then(OsStr::to_str);
             // `python3.11` is not a script: its extension is a number.
-            let is_one = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic());
-            !word.starts_with('-') && extension.is_some_and(is_one)
-        };
-        let file = command.clone().find(is_script).or(command.clone().next())?;
+            !word.starts_with('-')
+                && extension.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_alphabetic()))
+        });
+        let file = script.or(command.clone().next())?;
         Some(Path::new(file).file_name()?.to_string_lossy().into_owned())
     }
 }

@@ -247,8 +247,8 @@ impl Attempt {
         }
         let all = self.span_of(AttemptPhase::Shuffle);
         let is_running = self.phase == AttemptPhase::Shuffle && self.state == AttemptState::Running;
-        let misses = |it: &ReduceFetching| !missing.is_empty() || it.missing.is_some();
-        let misses_some = self.fetching.as_deref().is_some_and(misses);
+        let misses_some =
+            self.fetching.as_deref().is_some_and(|it| !missing.is_empty() || it.missing.is_some());
         // A missing output matters only if it is not fetched yet. Usually no output is missing;
         // then skip the count.
         let fetched = if misses_some { self.maps_fetched(now, maps.total) } else { 0 };
@@ -312,8 +312,8 @@ impl Attempt {
 
     /// Returns whether it can only go on when more maps have ended.
     pub(super) fn waits_for_maps(&self) -> bool {
-        let is_complete = |it: &ReduceFetching| it.is_complete;
-        self.phase == AttemptPhase::Shuffle && !self.fetching.as_deref().is_some_and(is_complete)
+        self.phase == AttemptPhase::Shuffle
+            && !self.fetching.as_deref().is_some_and(|it| it.is_complete)
     }
 
     /// Returns how many of `total` outputs it has fetched.
