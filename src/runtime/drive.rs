@@ -63,11 +63,13 @@ impl<D: Drive> CoreSeats<D> {
         // All senders share one table of links; only their random numbers are separate.
         let links = Arc::new(links);
         let link = |address| Link::new(links.clone(), address);
-        let tracker = |(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id))));
+        let trackers = (0..).map(TrackerId).zip(cast.trackers);
         Self {
             job_tracker: drive.seat(SeatedCore::new(cast.job_tracker, link(Address::JobTracker))),
             injector: drive.seat(SeatedCore::new(cast.injector, link(Address::Injector))),
-            trackers: (0..).map(TrackerId).zip(cast.trackers).map(tracker).collect(),
+            trackers: trackers
+                .map(|(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id)))))
+                .collect(),
             fabric: cast
                 .fabric
                 .map(|core| drive.seat(SeatedCore::new(core, link(Address::Fabric)))),

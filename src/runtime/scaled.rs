@@ -136,13 +136,11 @@ impl ActorClock for ScaledClock {
         let handled = (now, msg.effect().moves);
         let mut outbox = Outbox::default();
         let mut letters = Vec::new();
-        let post = |at, mail| letters.push((at, mail));
-        let handle = || {
+        let ending = match caught(|| {
             let mut body = body.borrow_mut();
             body.handle(now, msg, &mut outbox);
-            body.carry(now, &mut outbox, post)
-        };
-        let ending = match caught(handle) {
+            body.carry(now, &mut outbox, |at, mail| letters.push((at, mail)))
+        }) {
             Ok(ending) => ending,
             Err(ending) => {
                 // The pacer may no longer take this actor's parcels.
@@ -177,11 +175,11 @@ impl Handler<HearOut> for CoreActor<ToJobTracker, ScaledClock> {
         let mut out = Outbox::default();
         let broke = &self.clock.end.broke;
         // A core that has panicked must not be called again.
-        if broke.get().is_none() {
-            let handle = || self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out);
-            if let Err(ending) = caught(handle) {
-                broke.get_or_init(|| ending);
-            }
+        if broke.get().is_none()
+            && let Err(ending) =
+                caught(|| self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out))
+        {
+            broke.get_or_init(|| ending);
         }
         MessageResult(out.events)
     }
@@ -295,8 +293,7 @@ impl Pacer<'_> {
     fn take_parcels(&mut self) {
         // Parcels wake the pacer as well, so it never sleeps past a message that an actor has just
         // planned.
-        let wait = self.wall.until(self.agenda.wakes_at());
-        let wait = wait.min(self.agenda.patience());
+        let wait = self.wall.until(self.agenda.wakes_at()).min(self.agenda.patience());
         let mut is_idle = wait <= NAP;
         if !is_idle && !self.agenda.is_over() {
             // No message is due soon: use the time to hand on the events that were held back.
