@@ -69,10 +69,7 @@ pub use words::{capital, in_words};
 /// Returns the name of each quantity, what it is in words, such as `a number for each job`, and its
 /// description.
 pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let told = |quantity: &'static quantity::NamedQuantity| {
-        (quantity.name, quantity.word(), &*quantity.about)
-    };
-    quantity::QUANTITIES.iter().map(told)
+    quantity::QUANTITIES.iter().map(|quantity| (quantity.name, quantity.word(), &*quantity.about))
 }
 
 /// A parsed expression.
@@ -176,11 +173,12 @@ impl ExprPlan {
     /// If the files of a run cannot be read.
     pub fn measure(&self, runs: &dyn Runs, cell: &[usize]) -> Result<Vec<Option<f64>>, ReadError> {
         let evaluator = eval::Evaluator::new(&self.space, runs);
-        let of_seed = |seed| {
-            let numbers = value::if_defined(evaluator.numbers(&self.term, cell, &[seed]))?;
-            Ok(numbers.and_then(|numbers| numbers.first().copied()))
-        };
-        (0..runs.seeds()).map(of_seed).collect()
+        (0..runs.seeds())
+            .map(|seed| {
+                let numbers = value::if_defined(evaluator.numbers(&self.term, cell, &[seed]))?;
+                Ok(numbers.and_then(|numbers| numbers.first().copied()))
+            })
+            .collect()
     }
 
     /// Returns the expression's numbers in one run: one for each job or task that has a number.
@@ -232,8 +230,10 @@ impl ExprPlan {
         runs: &dyn Runs,
         of: &Expectation,
     ) -> Result<ExpectationVerdict, ReadError> {
-        let figures = |published| figure::figures(&self.term, &self.space, runs, published);
-        let figures = of.published.as_ref().map(figures).transpose()?.unwrap_or_default();
+        let figures = match &of.published {
+            Some(published) => figure::figures(&self.term, &self.space, runs, published)?,
+            None => Default::default(),
+        };
         Ok(ExpectationVerdict { figures, ..self.judge(runs, of.known_gap.is_some())? })
     }
 

@@ -202,8 +202,9 @@ fn chosen(kind: &dyn ChartKind, space: &Space) -> Vec<usize> {
     let chosen: Vec<Vec<usize>> = asked.iter().map(|asked| asked.plan.chosen()).collect();
     // If only some expressions choose a value of an axis, the other expressions still vary along
     // the axis.
-    let by_all = |axis: &usize| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis));
-    (0..space.axes.len()).filter(by_all).collect()
+    (0..space.axes.len())
+        .filter(|axis| !chosen.is_empty() && chosen.iter().all(|own| own.contains(axis)))
+        .collect()
 }
 
 /// Returns the index of the compared axis; an error if the study compares nothing.
@@ -339,14 +340,12 @@ impl ChartSpec {
         let word = kind.nature().word;
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         // An axis whose value an expression chooses lies on the chart with all its values.
-        let shown = |values: &&[usize]| {
-            let is_same = |axis: &usize| laid_out(*axis) || values[*axis] == cell[*axis];
-            (0..values.len()).all(|axis| is_same(&axis))
-        };
-        let shown: Vec<(&[usize], bool)> =
-            material.marked.iter().filter(|(values, _)| shown(values)).copied().collect();
+        let marked = material.marked.iter().copied().filter(|(values, _)| {
+            (0..values.len()).all(|axis| laid_out(axis) || values[axis] == cell[axis])
+        });
+        let shown: Vec<(&[usize], bool)> = marked.collect();
         let note = if shown.iter().any(|(_, mark)| *mark) {
-            let cells = overloaded::marked_cells(&shown, |axis, value| space.told(axis, value));
+            let cells = overloaded::marked_cells(&shown, |axis, value| space.setting(axis, value));
             format!("Overloaded: {cells}.")
         } else {
             String::new()

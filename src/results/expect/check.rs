@@ -176,7 +176,7 @@ impl ExprChecker<'_> {
     ) -> CheckResult<(TermKind, TermType)> {
         let check = if operation.joins_conditions() { Self::truth } else { Self::number };
         let parts = nodes.iter().map(|node| check(self, node)).collect::<CheckResult<Vec<_>>>()?;
-        let operand = |(node, part): (_, &Term)| Operand {
+        let operations = nodes.iter().zip(&parts).map(|(node, part)| Operand {
             node,
             unit: part.of.unit,
             constant: match part.kind {
@@ -184,8 +184,8 @@ impl ExprChecker<'_> {
                 _ => None,
             },
             is_at_most_whole: part.is_at_most_whole(),
-        };
-        let operands: Vec<Operand<'_>> = nodes.iter().zip(&parts).map(operand).collect();
+        });
+        let operands: Vec<Operand<'_>> = operations.collect();
         // Report the shape first: numbers that cannot be paired often differ in their units, too.
         let shape = shared_shape(nodes, &parts)?;
         let unit = operation.unit(&operands)?;

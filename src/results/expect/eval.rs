@@ -43,19 +43,19 @@ impl<'r> Evaluator<'r> {
             TermKind::Aggregate { how, of, pooled: true } => each(self.pooled(*how, of, cell)?),
             TermKind::Curve { how, points } => self.curve(*how, points, cell, seeds)?,
             TermKind::Apply(element, parts) => {
-                let parts = parts.iter().map(|part| self.numbers(part, cell, seeds));
-                let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                let found = parts.iter().map(|part| self.numbers(part, cell, seeds));
+                let parts = found.collect::<Evaluated<Vec<_>>>()?;
                 // Compare the means, once: seed by seed, a close comparison would hold for some
                 // seeds and not for others.
                 if element.compares() {
                     let means: Vec<f64> = parts.iter().filter_map(|part| mean(part)).collect();
                     return Ok(each(element.compute(&means).map_err(NoNumber::Undefined)?));
                 }
-                let at = |seed: usize| {
+                let found = (0..seeds.len()).map(|seed| {
                     let numbers: Vec<f64> = parts.iter().map(|part| part[seed]).collect();
                     element.compute(&numbers).map_err(NoNumber::Undefined)
-                };
-                (0..seeds.len()).map(at).collect::<Evaluated<_>>()?
+                });
+                found.collect::<Evaluated<_>>()?
             }
             TermKind::Quantity(..) | TermKind::Aggregate { .. } | TermKind::Until { .. } => {
                 seeds.iter().map(|seed| self.number(term, cell, *seed)).collect::<Evaluated<_>>()?
@@ -81,8 +81,8 @@ impl<'r> Evaluator<'r> {
                 if let TermKind::Apply(element @ Element::Operation(Operation::Within(_)), parts) =
                     &condition.kind
                 {
-                    let parts = parts.iter().map(|part| self.value(part, cell, seed));
-                    let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                    let found = parts.iter().map(|part| self.value(part, cell, seed));
+                    let parts = found.collect::<Evaluated<Vec<_>>>()?;
                     let settled = settling(element, &parts, *from).map_err(NoNumber::Undefined)?;
                     return settled.ok_or_else(never);
                 }
@@ -102,8 +102,8 @@ impl<'r> Evaluator<'r> {
         match &term.kind {
             TermKind::Quantity(quantity, selection) => self.read(quantity, selection, cell, seed),
             TermKind::Apply(element, parts) if term.of.shape != QuantityShape::One => {
-                let parts = parts.iter().map(|part| self.value(part, cell, seed));
-                let parts = parts.collect::<Evaluated<Vec<_>>>()?;
+                let found = parts.iter().map(|part| self.value(part, cell, seed));
+                let parts = found.collect::<Evaluated<Vec<_>>>()?;
                 combine(element, &parts).map_err(NoNumber::Undefined)
             }
             _ => Ok(Value::One(self.numbers(term, cell, &[seed])?[0])),
@@ -143,8 +143,8 @@ impl<'r> Evaluator<'r> {
                 _ => return Err(NoNumber::Undefined("what is over time is not pooled".to_owned())),
             }
         }
-        let undefined = || NoNumber::Undefined(format!("there is no {}", of.label));
-        pool.and_then(|pool| how.of(&pool)).ok_or_else(undefined)
+        pool.and_then(|pool| how.of(&pool))
+            .ok_or_else(|| NoNumber::Undefined(format!("there is no {}", of.label)))
     }
 
     /// Returns the numbers of a curve. Trends use the means over the seeds; all other aggregates
@@ -156,16 +156,17 @@ impl<'r> Evaluator<'r> {
         cell: &[usize],
         seeds: &[usize],
     ) -> Evaluated<Vec<f64>> {
-        let there = |point: &&CurvePoint| point.term.is_there(self.runs, cell);
-        let points: Vec<&CurvePoint> = points.iter().filter(there).collect();
-        let curve = points.iter().map(|point| self.numbers(&point.term, cell, seeds));
-        let curve = curve.collect::<Evaluated<Vec<_>>>()?;
+        let points: Vec<&CurvePoint> =
+            points.iter().filter(|point| point.term.is_there(self.runs, cell)).collect();
+        let found = points.iter().map(|point| self.numbers(&point.term, cell, seeds));
+        let curve = found.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = curve.iter().filter_map(|numbers| mean(numbers)).collect();
-        let xs = || points.iter().map(|point| point.x.unwrap_or(f64::NAN));
         let line = |ys: &[f64]| {
-            let points: Vec<(f64, f64)> = xs().zip(ys.iter().copied()).collect();
-            let undefined = || NoNumber::Undefined("one point makes no line".to_owned());
-            LinearFit::through(&points).map(|line| (line, points)).ok_or_else(undefined)
+            let xs = points.iter().map(|point| point.x.unwrap_or(f64::NAN));
+            let points: Vec<(f64, f64)> = xs.zip(ys.iter().copied()).collect();
+            LinearFit::through(&points)
+                .map(|line| (line, points))
+                .ok_or_else(|| NoNumber::Undefined("one point makes no line".to_owned()))
         };
         let each = |number: f64| Ok(vec![number; seeds.len()]);
         let truth = |holds: bool| each(f64::from(u8::from(holds)));
@@ -182,11 +183,12 @@ impl<'r> Evaluator<'r> {
             CurveFold::Slope => {
                 (0..seeds.len()).map(|seed| Ok(line(&by_seed(seed))?.0.slope)).collect()
             }
-            CurveFold::Aggregate(how) => {
-                let undefined = || NoNumber::Undefined("too few points".to_owned());
-                let fold = |seed| how.of_numbers(&by_seed(seed)).ok_or_else(undefined);
-                (0..seeds.len()).map(fold).collect()
-            }
+            CurveFold::Aggregate(how) => (0..seeds.len())
+                .map(|seed| {
+                    how.of_numbers(&by_seed(seed))
+                        .ok_or_else(|| NoNumber::Undefined("too few points".to_owned()))
+                })
+                .collect(),
         }
     }
 }

@@ -115,11 +115,11 @@ pub(super) fn figures(
     for FigureSpot { what, cell, term, published } in
         spots(term, space, published).unwrap_or_default()
     {
-        let ours = match term.is_there(runs, &cell) {
+        let defined = match term.is_there(runs, &cell) {
             true => if_defined(evaluator.numbers(term, &cell, &seeds))?,
             false => None,
         };
-        let ours = ours.and_then(|numbers| mean(&numbers));
+        let ours = defined.and_then(|numbers| mean(&numbers));
         // If the published number is in per cent, our number is shown in per cent too.
         let unit = term.of.unit.or(published.unit);
         figures.push(Figure { what, published, ours, unit });

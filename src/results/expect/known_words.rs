@@ -34,8 +34,8 @@ impl KnownWords {
         let known = || known.iter().map(|word| &**word);
         // `count` makes jobs `load-1`, `load-2`, … of the entry `load`, and no job `load`: propose
         // the first of them.
-        let first = format!("{word}-1");
-        let first = known().find(|known| *known == first);
+        let wanted = format!("{word}-1");
+        let first = known().find(|known| *known == wanted);
         Some(match first.or_else(|| nearest(word, known())) {
             Some(near) => complaint.hint(format!("did you mean `{near}`?")),
             None => complaint.one_of(known()),

@@ -166,11 +166,11 @@ pub(super) enum Scatter {
 impl Selection {
     /// Returns the cell whose runs are read when the term is evaluated in `cell`.
     pub(super) fn of(&self, cell: &[usize]) -> Vec<usize> {
-        let place = |(own, pick): (&usize, &AxisPick)| match pick {
+        let values = cell.iter().zip(&self.cell).map(|(own, pick)| match pick {
             AxisPick::Fixed(place) => *place,
             AxisPick::Free | AxisPick::Among(_) => *own,
-        };
-        cell.iter().zip(&self.cell).map(place).collect()
+        });
+        values.collect()
     }
 }
 

@@ -107,8 +107,8 @@ impl<'de> Deserialize<'de> for PublishedNumber {
                 f.write_str("a number with its unit, such as `98 %`, `2983s` or `2.0`")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedNumber, E> {
-                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                PublishedNumber::parse(text).ok_or_else(wrong)
+                PublishedNumber::parse(text)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
             // YAML reads `2.0` as a number; accept it without quotes.
             numbers_as_text!();

@@ -6,8 +6,8 @@ use super::plan::{Filter, Selection};
 use super::quantity::{KeyKind, NamedQuantity, QuantityShape, QuantitySource, ValueOf};
 use super::value::{Evaluated, NoNumber, StepFunction, Value, ValueKey};
 use crate::tables::{
-    AttemptEnd, AttemptKind, AttemptRow, CellText, Column, JobEnd, JobRow, NodeRow, ReadError,
-    Results, SlotsRow, TableRow,
+    AttemptEnd, AttemptKind, AttemptRow, CellText, JobEnd, JobRow, NodeRow, ReadError, Results,
+    SlotsRow, TableRow,
 };
 use mumakil_base::expression::Unit;
 use mumakil_base::units::SimTime;
@@ -41,8 +41,8 @@ pub(super) fn read(
     run: &dyn Results,
     names: &mut JobNumbers,
 ) -> Evaluated<Value> {
-    let chooses = |filter: &Filter| (filter.key.name, filter.key.file) == ("outcome", JobRow::FILE);
-    let takes_all = !quantity.is_of_succeeded() || selection.rows.iter().any(chooses);
+    let mut keys = selection.rows.iter().map(|filter| (filter.key.name, filter.key.file));
+    let takes_all = !quantity.is_of_succeeded() || keys.any(|key| key == ("outcome", JobRow::FILE));
     let mut reader = QuantityReader { quantity, selection, takes_all, run, names };
     match quantity.source {
         QuantitySource::Summary(path) => match run.number(path)? {
@@ -73,12 +73,12 @@ impl<'a> QuantityReader<'a> {
     /// Returns the filters on columns of the table `R`. Each comes with the function that reads its
     /// column.
     fn filters<R: TableRow>(&self) -> Vec<(&'a Filter, ValueOf<R>)> {
-        let column = |filter: &Filter| {
-            let is_it = |column: &&Column<R>| column.info.key == Some(filter.key.name);
-            R::COLUMNS.iter().find(is_it).filter(|_| filter.key.file == R::FILE)
-        };
-        let rows = self.selection.rows.iter();
-        rows.filter_map(|filter| Some((filter, column(filter)?.value))).collect()
+        let of_table = self.selection.rows.iter().filter(|filter| filter.key.file == R::FILE);
+        let with_columns = of_table.filter_map(|filter| {
+            let column = R::COLUMNS.iter().find(|column| column.info.key == Some(filter.key.name));
+            Some((filter, column?.value))
+        });
+        with_columns.collect()
     }
 
     /// Reads the chosen jobs, without the jobs that arrived in the warm-up.
@@ -121,7 +121,7 @@ impl<'a> QuantityReader<'a> {
         let scale = self.scale();
         let is_always_there = self.quantity.record.is_none() || self.quantity.is_of_succeeded();
         let jobs = self.jobs()?;
-        let number = |ChosenJob { row, key }: ChosenJob| {
+        let numbers = jobs.into_iter().filter_map(|ChosenJob { row, key }| {
             let end = match self.quantity.shape {
                 // Only the first job of a chain has the chain's number.
                 QuantityShape::Chains => row.chain_outcome?,
@@ -135,8 +135,8 @@ impl<'a> QuantityReader<'a> {
                 // stragglers.
                 None => None,
             }
-        };
-        Ok(by_job(jobs.into_iter().filter_map(number)))
+        });
+        Ok(by_job(numbers))
     }
 
     /// Returns whether a job with this end has the quantity.

@@ -38,9 +38,9 @@ impl SpaceValue {
     pub fn new(label: impl Into<String>) -> Self {
         let label = label.into();
         // Rust also parses `inf` and `nan`, which are words on an axis.
-        let plain = || label.parse().ok().filter(|number: &f64| number.is_finite());
         let share = || label.strip_suffix('%')?.trim_end().parse().ok().map(|n: f64| n / 100.0);
-        let number = plain()
+        let plain = label.parse().ok().filter(|number: &f64| number.is_finite());
+        let number = plain
             .map(|number| (number, Unit::PLAIN))
             .or_else(|| with_unit(&label))
             .or_else(|| share().map(|share| (share, Unit::SHARE)));
@@ -56,9 +56,9 @@ impl SpaceAxis {
 
     /// Returns the unit of the axis; `None` unless all its values are numbers of the same unit.
     pub fn unit(&self) -> Option<Unit> {
-        let units: Option<Vec<Unit>> =
+        let known: Option<Vec<Unit>> =
             self.values.iter().map(|value| value.number.map(|(_, unit)| unit)).collect();
-        let units = units?;
+        let units = known?;
         // An axis without values has no unit.
         let first = *units.first()?;
         units.iter().all(|unit| unit.fits(first)).then_some(first)
@@ -88,12 +88,11 @@ impl Space {
 
     /// Returns a cell in words, by its values on these axes.
     pub fn describe(&self, cell: &[usize], axes: &[usize]) -> String {
-        let tell = |axis: &usize| self.told(*axis, cell[*axis]);
-        axes.iter().map(tell).collect::<Vec<_>>().join(", ")
+        axes.iter().map(|axis| self.setting(*axis, cell[*axis])).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns a value of an axis in words, such as `nodes=10`.
-    pub fn told(&self, axis: usize, value: usize) -> String {
+    pub fn setting(&self, axis: usize, value: usize) -> String {
         let axis = &self.axes[axis];
         format!("{}={}", axis.name(), axis.values[value].label)
     }
@@ -102,10 +101,10 @@ impl Space {
 /// Returns all combinations of one element from each list; the last list varies fastest.
 pub fn combinations(choices: &[Vec<usize>]) -> Vec<Vec<usize>> {
     choices.iter().fold(vec![Vec::new()], |prefixes, choice| {
-        let longer = |prefix: &Vec<usize>| {
+        let longer = prefixes.iter().flat_map(|prefix| {
             choice.iter().map(|place| [&prefix[..], &[*place]].concat()).collect::<Vec<_>>()
-        };
-        prefixes.iter().flat_map(longer).collect()
+        });
+        longer.collect()
     })
 }
 

@@ -132,11 +132,11 @@ pub(super) fn settling(
             continue;
         }
         let at = at.max(from);
-        let mean = |part: &Value| match part {
+        let each = parts.iter().map(|part| match part {
             Value::Steps(steps) => Aggregate::Mean.of_steps(&steps.after(at)).unwrap_or(f64::NAN),
             _ => number_at(part, at),
-        };
-        let means: Vec<f64> = parts.iter().map(mean).collect();
+        });
+        let means: Vec<f64> = each.collect();
         // A curve that only crosses the band has its mean elsewhere.
         if element.compute(&means)? != 0.0 {
             return Ok(Some(at - from));
@@ -176,19 +176,18 @@ fn combine_keyed(
     parts: &[Value],
     keys: &[(ValueKey, f64)],
 ) -> Result<Vec<(ValueKey, f64)>, String> {
-    let find = |part: &Value, key: &ValueKey| match part {
-        Value::One(number) => Some(*number),
-        Value::Keyed(items) => {
-            // Values are in the order of their keys.
-            let place = items.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
-            Some(items[place].1)
-        }
-        _ => None,
-    };
     let mut combined = Vec::new();
     for (key, _) in keys {
-        let numbers: Option<Vec<f64>> = parts.iter().map(|part| find(part, key)).collect();
-        if let Some(numbers) = numbers {
+        let numbers = parts.iter().map(|part| match part {
+            Value::One(number) => Some(*number),
+            Value::Keyed(items) => {
+                // Values are in the order of their keys.
+                let place = items.binary_search_by(|(other, _)| other.cmp(key)).ok()?;
+                Some(items[place].1)
+            }
+            _ => None,
+        });
+        if let Some(numbers) = numbers.collect::<Option<Vec<f64>>>() {
             combined.push((*key, element.compute(&numbers)?));
         }
     }
@@ -205,9 +204,11 @@ fn combine_steps(
     parts: &[Value],
     steps: &[&StepFunction],
 ) -> Result<StepFunction, String> {
-    let from = |steps: &&StepFunction| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at);
     // The result is defined where all parts are defined.
-    let from = steps.iter().map(from).fold(f64::NEG_INFINITY, f64::max);
+    let from = steps
+        .iter()
+        .map(|steps| steps.points.first().map_or(f64::INFINITY, |(at, _)| *at))
+        .fold(f64::NEG_INFINITY, f64::max);
     let to = steps.iter().map(|steps| steps.to).fold(f64::INFINITY, f64::min);
     let mut times: Vec<f64> = steps
         .iter()
@@ -216,11 +217,11 @@ fn combine_steps(
         .collect();
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
-    let compute = |at: f64| {
+    let means = times.into_iter().map(|at| {
         let numbers: Vec<f64> = parts.iter().map(|part| number_at(part, at)).collect();
         element.compute(&numbers).map(|number| (at, number))
-    };
-    let points = times.into_iter().map(compute).collect::<Result<_, _>>()?;
+    });
+    let points = means.collect::<Result<_, _>>()?;
     Ok(StepFunction { points, to })
 }
 

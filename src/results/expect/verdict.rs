@@ -157,8 +157,9 @@ pub(super) fn cells(term: &Term, space: &Space) -> (Vec<usize>, Vec<Vec<usize>>)
     // On an axis that does not matter, any value gives the same number: take the first.
     let choices = free.iter().map(|places| places.clone().unwrap_or_else(|| vec![0]));
     let cells = combinations(&choices.collect::<Vec<_>>());
-    let several = |axis: &usize| free[*axis].as_ref().is_some_and(|places| 1 < places.len());
-    ((0..space.axes.len()).filter(several).collect(), cells)
+    let several = (0..space.axes.len())
+        .filter(|axis| free[*axis].as_ref().is_some_and(|places| 1 < places.len()));
+    (several.collect(), cells)
 }
 
 struct Judge<'r> {
@@ -194,8 +195,8 @@ impl Judge<'_> {
                 let margin = 2.0 * held as f64 / numbers.len() as f64 - 1.0;
                 let measured = match &term.kind {
                     TermKind::Curve { points, .. } => {
-                        let is_there = |term: &&Term| term.is_there(self.evaluator.runs, cell);
-                        let terms = points.iter().map(|point| &point.term).filter(is_there);
+                        let all = points.iter().map(|point| &point.term);
+                        let terms = all.filter(|term| term.is_there(self.evaluator.runs, cell));
                         self.tell(&terms.collect::<Vec<_>>(), cell)?.join(", ")
                     }
                     _ if term.scatter() == Scatter::EachSeed => {
@@ -210,8 +211,8 @@ impl Judge<'_> {
 
     /// Compares the means over the seeds.
     fn compare(&self, element: &Element, parts: &[Term], cell: &[usize]) -> Evaluated<CellVerdict> {
-        let numbers = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
-        let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
+        let found = parts.iter().map(|part| self.evaluator.numbers(part, cell, &self.seeds));
+        let numbers = found.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
         let holds = element.compute(&means).map_err(NoNumber::Undefined)? != 0.0;
         let unit = parts.iter().fold(parts[0].of.unit, |unit, part| unit.or(part.of.unit));
@@ -249,12 +250,14 @@ impl Judge<'_> {
     /// Tells the means of terms that are alike, such as the points of a curve.
     fn tell(&self, terms: &[&Term], cell: &[usize]) -> Evaluated<Vec<String>> {
         let Some(first) = terms.first() else { return Ok(Vec::new()) };
-        let numbers = terms.iter().map(|term| self.evaluator.numbers(term, cell, &self.seeds));
-        let numbers = numbers.collect::<Evaluated<Vec<_>>>()?;
+        let found = terms.iter().map(|term| self.evaluator.numbers(term, cell, &self.seeds));
+        let numbers = found.collect::<Evaluated<Vec<_>>>()?;
         let means: Vec<f64> = numbers.iter().filter_map(|numbers| mean(numbers)).collect();
-        let truth = |mean: &f64| if *mean == 1.0 { "holds" } else { "does not hold" }.to_owned();
         Ok(match first.of.truth {
-            true => means.iter().map(truth).collect(),
+            true => means
+                .iter()
+                .map(|mean| if *mean == 1.0 { "holds" } else { "does not hold" }.to_owned())
+                .collect(),
             false => {
                 let signs = vec![ComparisonSign::Unequal; means.len()];
                 first.of.unit.show_compared(&means, &signs)
@@ -319,23 +322,23 @@ impl Element {
 
     /// Returns the text between a part of a comparison and the next part, such as `<`.
     fn sign(&self, place: usize, unit: Unit) -> String {
-        let band = match self {
+        let written = match self {
             Self::Operation(Operation::Compare(signs)) => return signs[place].sign().to_owned(),
             Self::Operation(Operation::Within(band)) => &band.item,
             _ => return String::new(),
         };
         let band = match unit {
-            _ if band.percent => tell::percent(band.value),
-            Unit::SHARE => tell::points(band.value),
-            unit => unit.show(band.value),
+            _ if written.percent => tell::percent(written.value),
+            Unit::SHARE => tell::points(written.value),
+            unit => unit.show(written.value),
         };
         format!("within {band} of")
     }
 }
 
 fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
-    let measured: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
-    let measured = measured.join(&format!(" {} ", operator.sign()));
+    let values: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
+    let measured = values.join(&format!(" {} ", operator.sign()));
     let margins = parts.iter().map(|part| part.margin);
     let (holds, margin) = match operator {
         // The better side decides for "or", the worse side for "and".

@@ -155,7 +155,7 @@ fn ordinal(number: &str) -> &'static str {
 
 /// Returns the words for settings; `None` if a setting does more than choose a value.
 fn chosen(settings: &[ExprSetting]) -> Option<String> {
-    let word = |setting: &ExprSetting| match &setting.value.item {
+    let words = settings.iter().map(|setting| match &setting.value.item {
         Choice::Word(word) if setting.key.item != "seeds" => {
             Some(format!(", {} {word}", setting.key.item.replace(['_', '.'], " ")))
         }
@@ -167,8 +167,8 @@ fn chosen(settings: &[ExprSetting]) -> Option<String> {
             Some(format!(", {} {}", setting.key.item, items.join(", ")))
         }
         _ => None,
-    };
-    settings.iter().map(word).collect::<Option<Vec<_>>>().map(|words| words.concat())
+    });
+    words.collect::<Option<Vec<_>>>().map(|words| words.concat())
 }
 
 #[cfg(test)]

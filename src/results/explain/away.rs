@@ -15,12 +15,12 @@ pub(super) fn without_job_tracker(
         return stretches;
     }
     let absences = spans.iter().map(|span| StoryPart::of(SojournPart::JobTrackerAway, *span));
-    let cut = |stretch: StoryPart| match stretch.part.is_idle() {
+    let parts = stretches.into_iter().flat_map(|stretch| match stretch.part.is_idle() {
         true => stretch.cut(absences.clone()),
         // A map that ran on during the absence lost no time.
         false => vec![stretch],
-    };
-    stretches.into_iter().flat_map(cut).collect()
+    });
+    parts.collect()
 }
 
 #[cfg(test)]

@@ -39,11 +39,11 @@ impl TrackerSlots {
             // At the same instant ends come before beginnings: the slot passes from one attempt to
             // the next.
             changes.sort_unstable();
-            let levels = changes.iter().scan(0, |level, (at, change)| {
+            let running = changes.iter().scan(0, |level, (at, change)| {
                 *level += change;
                 Some((*at, *level))
             });
-            let levels: Vec<(u64, i64)> = levels.collect();
+            let levels: Vec<(u64, i64)> = running.collect();
             let slots = levels.iter().map(|(_, level)| *level).max().unwrap_or(0);
             // The tracker is full while it holds as many slots as it ever held at once.
             let pairs = levels.windows(2).filter(|pair| pair[0].1 == slots);

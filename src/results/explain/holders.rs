@@ -85,8 +85,8 @@ impl SlotHolders {
         }
         let mut held = PerSlot::default();
         for kind in SlotKind::BOTH {
-            let [mut all, jobs, groups] = std::mem::take(&mut changes[kind]);
-            let all = HeldCurve::new(all.remove(&0).unwrap_or_default());
+            let [mut every, jobs, groups] = std::mem::take(&mut changes[kind]);
+            let all = HeldCurve::new(every.remove(&0).unwrap_or_default());
             held[kind] = OfKind { all, jobs: CurveTree::new(jobs), groups: CurveTree::new(groups) };
         }
         Self(held)
@@ -124,8 +124,8 @@ impl SlotHolders {
     pub fn in_all(&self, kind: SlotKind, waits: &[Span]) -> (u64, Vec<HolderTime>) {
         let waits =
             HeldCurve::new(waits.iter().flat_map(|(from, to)| [(*from, 1), (*to, -1)]).collect());
-        let held = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
-        let mut held: Vec<HolderTime> = held.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
+        let times = self.0[kind].jobs.curves.iter().map(|(job, curve)| (*job, curve.times(&waits)));
+        let mut held: Vec<HolderTime> = times.filter(|(_, slot_ms)| 0 < *slot_ms).collect();
         // Sort equal holders by number, so that reports are reproducible.
         held.sort_by_key(|(job, slot_ms)| (Reverse(*slot_ms), *job));
         // Add up all holders before the list is cut.

@@ -25,13 +25,13 @@ pub(super) fn ordered(
             _ => row.push((next, order)),
         }
     }
-    let ruled = |(stretch, order): (StoryPart, Option<usize>)| match order {
+    let ordered = row.into_iter().map(|(stretch, order)| match order {
         Some(order) => {
             StoryPart { rule: Some(rule(&stretch, order, job, told, holders)), ..stretch }
         }
         None => stretch,
-    };
-    row.into_iter().map(ruled).collect()
+    });
+    ordered.collect()
 }
 
 /// Cuts a wait without a rule where the policy changed; each piece gets the index of the order in

@@ -56,8 +56,9 @@ pub struct RunToExplain {
 impl RunToExplain {
     /// Returns the holders of slots over time.
     pub fn holders(&self) -> SlotHolders {
-        let group = |job| self.job(job).map_or(u32::MAX, |job| job.group);
-        SlotHolders::new(self.holds.iter().copied(), group)
+        SlotHolders::new(self.holds.iter().copied(), |job| {
+            self.job(job).map_or(u32::MAX, |job| job.group)
+        })
     }
 
     /// Returns the job with this number; `None` if there is none.
@@ -118,8 +119,8 @@ pub fn read(
     let mut groups = IndexSet::new();
     results.rows(|row: JobRow| {
         // Without pools, as under FIFO, users are the groups.
-        let group = if row.pool.is_empty() { &row.user } else { &row.pool };
-        let group = groups.insert_full(group.to_string()).0 as u32;
+        let owner = if row.pool.is_empty() { &row.user } else { &row.pool };
+        let group = groups.insert_full(owner.to_string()).0 as u32;
         told.jobs.push(JobToExplain {
             ended: row.finish_ms.unwrap_or(ended.max(row.submit_ms)),
             row,
@@ -178,8 +179,8 @@ fn tasks(
     // this job, and of its tracker.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(|row: AttemptRow| {
-        let unknown = || format!("job {} is not in {}", row.job, JobRow::FILE);
-        let place = place_of(jobs, row.job).ok_or_else(unknown)?;
+        let place = place_of(jobs, row.job)
+            .ok_or_else(|| format!("job {} is not in {}", row.job, JobRow::FILE))?;
         let node = &*row.node;
         if row.outcome == AttemptEnd::Lost {
             // This row says that an output was lost. An earlier row says that the attempt
@@ -330,9 +331,9 @@ fn after(started: u64, ran: u64, stops: &[(u64, u64)]) -> u64 {
 /// without an end lasts until `end`.
 fn stops(text: &str, end: u64) -> Result<(Vec<(u64, u64)>, u64), String> {
     let (mut all, mut summed) = (Vec::new(), 0);
-    let mut read = |stop: &str| {
-        let (from, to) = stop.split_once('-')?;
-        let from = u64::read(from).ok()?;
+    let read = text.split_whitespace().try_for_each(|stop| {
+        let (start, to) = stop.split_once('-')?;
+        let from = u64::read(start).ok()?;
         if let Some((to, sum)) = to.split_once('/') {
             let ((count, ms), to) = (sum.split_once('/')?, u64::read(to).ok()?);
             let (count, ms) = (u64::read(count).ok()?, u64::read(ms).ok()?);
@@ -343,8 +344,8 @@ fn stops(text: &str, end: u64) -> Result<(Vec<(u64, u64)>, u64), String> {
         let to = if to.is_empty() { end } else { u64::read(to).ok()? };
         all.push((from, to.max(from)));
         Some(())
-    };
-    match text.split_whitespace().try_for_each(&mut read) {
+    });
+    match read {
         Some(()) => Ok((all, summed)),
         None => Err(format!("`{text}` are no suspensions, such as `3000-4500 7000-9000`")),
     }

@@ -65,17 +65,18 @@ pub fn ruled(stretches: Vec<StoryPart>, refusals: &[RefusedTime]) -> Vec<StoryPa
     for kind in SlotKind::BOTH {
         most[kind] = explaining_most(refusals.iter().filter(|one| one.kind == kind));
     }
-    let cut = |stretch: StoryPart| match (stretch.part.slot(), stretch.part) {
-        (Some(kind), _) => cut(stretch, &most[kind]),
-        // A policy that orders the reading of splits may make a job wait for it at a limit of jobs.
-        // It refuses both kinds of slots then, if the job has tasks for both.
-        (None, SojournPart::Initialisation) => {
-            let [map, reduce] = SlotKind::BOTH.map(|kind| &most[kind]);
-            cut(stretch, if map.is_empty() { reduce } else { map })
-        }
-        (None, _) => vec![stretch],
-    };
-    stretches.into_iter().flat_map(cut).collect()
+    let parts =
+        stretches.into_iter().flat_map(|stretch| match (stretch.part.slot(), stretch.part) {
+            (Some(kind), _) => cut(stretch, &most[kind]),
+            // A policy that orders the reading of splits may make a job wait for it at a limit of jobs.
+            // It refuses both kinds of slots then, if the job has tasks for both.
+            (None, SojournPart::Initialisation) => {
+                let [map, reduce] = SlotKind::BOTH.map(|kind| &most[kind]);
+                cut(stretch, if map.is_empty() { reduce } else { map })
+            }
+            (None, _) => vec![stretch],
+        });
+    parts.collect()
 }
 
 /// Spans without overlap in the order of time, each with the rule that explains most.
@@ -119,13 +120,12 @@ fn cut(stretch: StoryPart, most: &RefusalSpans) -> Vec<StoryPart> {
     // The spans are in the order of time: skip those that ended before this part by binary search.
     let first = most.partition_point(|(_, to, _)| *to <= stretch.from);
     let during = most[first..].iter().take_while(|(from, ..)| *from < stretch.to);
-    let ruled = |(from, to, rule): &(u64, u64, WaitRule)| StoryPart {
+    stretch.cut(during.map(|(from, to, rule)| StoryPart {
         from: *from,
         to: *to,
         rule: Some(*rule),
         ..stretch
-    };
-    stretch.cut(during.map(ruled))
+    }))
 }
 
 #[cfg(test)]

@@ -340,8 +340,9 @@ impl<'t> BackwardWalk<'t> {
         // Take these parts off again, to cut the suspensions out of the whole attempt.
         let told = self.back.split_off(first);
         let stops = one.stops.iter().map(|stop| StoryPart::of(SojournPart::Suspended, *stop));
-        let in_pieces = |stretch: StoryPart| stretch.cut(stops.clone()).into_iter().rev();
-        self.back.extend(told.into_iter().flat_map(in_pieces));
+        self.back.extend(
+            told.into_iter().flat_map(|stretch| stretch.cut(stops.clone()).into_iter().rev()),
+        );
     }
 
     /// Goes back through an attempt whose work was lost, to its launch or to `floor` if that is

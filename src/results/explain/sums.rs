@@ -49,9 +49,8 @@ impl ExplainedJob {
         let job = &told.jobs[place];
         // The order matters: an absence overrides refusals, and the policy's order explains only
         // the remaining waits.
-        let stretches = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
-        let stretches = without_job_tracker(stretches, &told.absences);
-        let stretches = ordered(stretches, job, told, holders);
+        let parts = ruled(story(&job.row, job.ended, &job.tries), &job.refusals);
+        let stretches = ordered(without_job_tracker(parts, &told.absences), job, told, holders);
         let sum = |(key, spans): (StretchKey, Vec<Span>)| sum(key, &spans, job, holders);
         let sums: Vec<PartSum> = by_key(&stretches).into_iter().map(sum).collect();
         let ms = |sum: &PartSum| (sum.ms as f64 * sum.undelayed(told)).round() as u64;
@@ -83,14 +82,14 @@ impl ExplainedJob {
         holders: &SlotHolders,
     ) -> Option<PartSum> {
         let job = &told.jobs[self.place];
-        let clipped = self.stretches.iter().map(|one| StoryPart {
+        let cut = self.stretches.iter().map(|one| StoryPart {
             from: one.from.clamp(from, to),
             to: one.to.clamp(from, to),
             // Find the order anew: over the whole wait, other jobs may have held most slots.
             rule: one.rule.filter(|rule| !rule.is_order()),
             ..*one
         });
-        let clipped = clipped.filter(|one| one.from < one.to).collect();
+        let clipped = cut.filter(|one| one.from < one.to).collect();
         let stretches = ordered(clipped, job, told, holders);
         let (key, spans) = by_key(&stretches).into_iter().max_by_key(|(_, spans)| length(spans))?;
         let mut sum = sum(key, &spans, job, holders);
@@ -100,9 +99,9 @@ impl ExplainedJob {
 
     /// Returns the groups that held most of the slots during the waits of a sum.
     pub fn groups(&self, sum: &PartSum, holders: &SlotHolders) -> Vec<HolderTime> {
-        let is_meant = |one: &&StoryPart| (one.part, one.rule) == (sum.part, sum.rule);
-        let spans = self.stretches.iter().filter(is_meant).map(|one| (one.from, one.to));
-        let spans: Vec<Span> = spans.collect();
+        let meant =
+            self.stretches.iter().filter(|one| (one.part, one.rule) == (sum.part, sum.rule));
+        let spans: Vec<Span> = meant.map(|one| (one.from, one.to)).collect();
         sum.part.slot().map(|kind| holders.groups(kind, &spans)).unwrap_or_default()
     }
 
@@ -111,12 +110,11 @@ impl ExplainedJob {
     pub fn is_whole(&self, job: &JobToExplain) -> bool {
         let submitted = job.row.submit_ms;
         let mut at = submitted;
-        let follows = |stretch: &StoryPart| {
+        let is_row = self.stretches.iter().all(|stretch| {
             let follows = stretch.from == at && stretch.from < stretch.to;
             at = stretch.to;
             follows
-        };
-        let is_row = self.stretches.iter().all(follows);
+        });
         let sum: u64 = self.sums.iter().map(|sum| sum.ms).sum();
         is_row && at == job.ended.max(submitted) && sum == at - submitted
     }
@@ -136,13 +134,15 @@ impl ExplainedJob {
         for sum in all.iter().flat_map(|one| &one.sums) {
             *own.entry((sum.part, sum.rule)).or_default() += sum.own;
         }
-        let sum = |(key, waits): (StretchKey, Vec<Span>)| {
-            let (part, rule) = key;
-            let held = part.slot().map(|kind| holders.in_all(kind, &waits));
-            let (held, jobs) = held.unwrap_or_default();
-            PartSum { part, rule, ms: length(&waits), held, own: own[&key], jobs }
-        };
-        by_key(all.iter().flat_map(|one| &one.stretches)).into_iter().map(sum).collect()
+        by_key(all.iter().flat_map(|one| &one.stretches))
+            .into_iter()
+            .map(|(key, waits)| {
+                let (part, rule) = key;
+                let held = part.slot().map(|kind| holders.in_all(kind, &waits));
+                let (held, jobs) = held.unwrap_or_default();
+                PartSum { part, rule, ms: length(&waits), held, own: own[&key], jobs }
+            })
+            .collect()
     }
 }
 

@@ -37,15 +37,15 @@ impl PartSum {
     }
 
     fn holders(&self, told: &RunToExplain) -> String {
-        let named = self.jobs.iter().take(NAMED);
-        let named: Vec<_> = named.map(|(job, slot_ms)| (told.name_of(*job), *slot_ms)).collect();
+        let largest = self.jobs.iter().take(NAMED);
+        let named: Vec<_> = largest.map(|(job, slot_ms)| (told.name_of(*job), *slot_ms)).collect();
         if named.is_empty() {
             return String::new();
         }
         let rest = self.held.saturating_sub(named.iter().map(|(_, slot_ms)| slot_ms).sum());
         let share = |slot_ms| slot_ms as f64 / self.held.max(1) as f64;
-        let all = named.into_iter().chain([("others".to_owned(), rest)]);
-        let all = all.map(|(name, slot_ms)| (name, share(slot_ms)));
+        let holders = named.into_iter().chain([("others".to_owned(), rest)]);
+        let all = holders.map(|(name, slot_ms)| (name, share(slot_ms)));
         // A holder whose share is shown as 0.0 % delayed nobody.
         let all = all.filter(|(_, share)| LEAST_SHARE <= *share);
         all.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hdrhistogram::Histogram;
 
 use super::line::{CellTexts, RowFault, RowReader};
-use super::table::{Cells, Column, ColumnInfo, TableRow};
+use super::table::{Cells, ColumnInfo, TableRow};
 use mumakil_base::units::SimTime;
 
 /// The files of a run.
@@ -149,13 +149,13 @@ pub fn read_rows<R: TableRow>(
 
 /// Returns the index of each column in the file; `None` for a missing column that may be empty.
 fn places<R: TableRow>(heading: &CellTexts) -> Result<Vec<Option<usize>>, String> {
-    let place = |column: &Column<R>| {
+    let columns = R::COLUMNS.iter().map(|column| {
         let ColumnInfo { name, may_be_empty, .. } = column.info;
         let place = heading.iter().position(|heading| heading == name);
         let is_well = place.is_some() || may_be_empty;
         is_well.then_some(place).ok_or_else(|| format!("there is no column `{name}`"))
-    };
-    R::COLUMNS.iter().map(place).collect()
+    });
+    columns.collect()
 }
 
 /// The reason why the files of a run cannot be read.

@@ -119,8 +119,8 @@ impl StudyFindings {
                 Metric { text: text.clone(), unit, chosen, numbers: Vec::new(), cells: Vec::new() };
             Ok((plan, metric))
         };
-        let metrics = sheet.metrics.iter().map(metric);
-        let mut metrics = metrics.collect::<Result<Vec<_>, FindingsError>>()?;
+        let mut metrics =
+            sheet.metrics.iter().map(metric).collect::<Result<Vec<_>, FindingsError>>()?;
         let (mut jobs, mut digests) = (Vec::new(), Vec::new());
         // Read all metrics of a cell before the next cell: the summaries of a cell stay in memory
         // only until the next cells need the room.
@@ -137,8 +137,8 @@ impl StudyFindings {
         let metrics: Vec<Metric> = metrics.into_iter().map(|(_, metric)| metric).collect();
         let mut verdicts = Vec::new();
         for expected in &sheet.expect {
-            let plan = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));
-            let plan = plan.map_err(|complaint| FindingsError::Expression {
+            let parsed = Expr::parse(&expected.that).and_then(|expr| expr.expectation(&space));
+            let plan = parsed.map_err(|complaint| FindingsError::Expression {
                 text: expected.that.clone(),
                 complaint,
             })?;
@@ -181,8 +181,8 @@ impl StudyFindings {
             (0 < found).then(|| format!("In {found} of {} runs jobs {what}{so}.", runs.len()))
         };
         let so = ": numbers of jobs are of those that ended, and there is no makespan";
-        let warnings = [warn("were left", |run| run.left, so), self.left_out(sheet)];
-        let warnings = warnings.into_iter().flatten();
+        let warnings =
+            [warn("were left", |run| run.left, so), self.left_out(sheet)].into_iter().flatten();
         warnings.chain(self.overload(sheet)).chain(self.same.iter().cloned()).collect()
     }
 
@@ -193,28 +193,28 @@ impl StudyFindings {
         let runs: Vec<&JobsOfRun> = self.jobs.iter().flatten().collect();
         let lost_of = |run: &JobsOfRun| run.unsuccessful() - run.left;
         let found = runs.iter().filter(|run| 0 < lost_of(run)).count();
-        let ends = [
+        let kinds = [
             ("failed", runs.iter().any(|run| 0 < run.failed)),
             ("were killed", runs.iter().any(|run| 0 < run.killed)),
             ("were refused", runs.iter().any(|run| 0 < run.refused)),
         ];
-        let ends = ends.into_iter().filter(|(_, is_so)| *is_so).map(|(end, _)| end.to_owned());
+        let ends = kinds.into_iter().filter(|(_, is_so)| *is_so).map(|(end, _)| end.to_owned());
         let space = sheet.space();
         let axes: Vec<usize> =
             (0..space.axes.len()).filter(|axis| 1 < space.axes[*axis].values.len()).collect();
-        let cells = sheet.cells.iter().zip(&self.jobs).map(|(cell, runs)| {
+        let losses = sheet.cells.iter().zip(&self.jobs).map(|(cell, runs)| {
             let place = space.describe(&cell.values, &axes);
             let at = if place.is_empty() { place } else { format!(" with {place}") };
             (lost(runs, lost_of), lost(runs, |run| run.jobs), at)
         });
-        let mut cells: Vec<(u64, u64, String)> = cells.filter(|(lost, ..)| 0 < *lost).collect();
+        let mut cells: Vec<(u64, u64, String)> = losses.filter(|(lost, ..)| 0 < *lost).collect();
         cells.sort_by_key(|(lost, ..)| std::cmp::Reverse(*lost));
         let more = cells.len().saturating_sub(MOST_TOLD);
-        let told = cells.into_iter().take(MOST_TOLD);
-        let told =
-            told.map(|(lost, all, at)| format!("{} of {}{at}", count(lost), counted(all, "job")));
-        let told: Vec<String> =
-            told.chain((0 < more).then(|| counted(more as u64, "more cell"))).collect();
+        let named = cells.into_iter().take(MOST_TOLD);
+        let told: Vec<String> = named
+            .map(|(lost, all, at)| format!("{} of {}{at}", count(lost), counted(all, "job")))
+            .chain((0 < more).then(|| counted(more as u64, "more cell")))
+            .collect();
         (0 < found).then(|| {
             format!(
                 "In {found} of {} runs jobs {}. Sojourns, slowdowns and other times of jobs leave \
@@ -235,7 +235,7 @@ impl StudyFindings {
                 "In {overloaded} of {} the cluster does not keep up with the jobs, so sojourns \
                  measure how many jobs there are: {}.",
                 counted(marked.len() as u64, "cell"),
-                marked_cells(&marked, |axis, value| space.told(axis, value)),
+                marked_cells(&marked, |axis, value| space.setting(axis, value)),
             )
         })
     }

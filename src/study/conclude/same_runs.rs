@@ -54,7 +54,8 @@ pub(super) fn same_cells(sheet: &StudyManifest, digests: &[Vec<JobsDigest>]) -> 
         let (which, place) = told(&space, &cells);
         places.entry(which).or_default().push(place);
     }
-    let tell = |(which, mut places): (String, Vec<String>)| {
+    let more = places.len().saturating_sub(MOST_TOLD);
+    let told = places.into_iter().take(MOST_TOLD).map(|(which, mut places)| {
         let more = places.len().saturating_sub(MOST_TOLD);
         places.truncate(MOST_TOLD);
         let more = if more == 0 { String::new() } else { format!("; and {more} more") };
@@ -66,9 +67,8 @@ pub(super) fn same_cells(sheet: &StudyManifest, digests: &[Vec<JobsDigest>]) -> 
             "The runs of {which} are the same, job by job and with every seed{at}: what tells them \
              apart has no effect there."
         )
-    };
-    let more = places.len().saturating_sub(MOST_TOLD);
-    let mut sentences: Vec<String> = places.into_iter().take(MOST_TOLD).map(tell).collect();
+    });
+    let mut sentences: Vec<String> = told.collect();
     if 0 < more {
         sentences.push(format!("{more} more groups of cells are of the same runs."));
     }
@@ -78,12 +78,12 @@ pub(super) fn same_cells(sheet: &StudyManifest, digests: &[Vec<JobsDigest>]) -> 
 /// Returns cells in words: by the axes on which they differ, and by those that they share.
 fn told(space: &Space, cells: &[&[usize]]) -> (String, String) {
     let axes = 0..space.axes.len();
-    let is_shared = |axis: &usize| cells.iter().all(|cell| cell[*axis] == cells[0][*axis]);
-    let (shared, own): (Vec<usize>, Vec<usize>) = axes.partition(is_shared);
-    let name = |cell: &&[usize]| {
-        own.iter().map(|axis| space.told(*axis, cell[*axis])).collect::<Vec<_>>().join(" with ")
-    };
-    let mut names: Vec<String> = cells.iter().map(name).collect();
+    let (shared, own): (Vec<usize>, Vec<usize>) =
+        axes.partition(|axis| cells.iter().all(|cell| cell[*axis] == cells[0][*axis]));
+    let labels = cells.iter().map(|cell| {
+        own.iter().map(|axis| space.setting(*axis, cell[*axis])).collect::<Vec<_>>().join(" with ")
+    });
+    let mut names: Vec<String> = labels.collect();
     let more = names.len().saturating_sub(2 * MOST_TOLD);
     names.truncate(2 * MOST_TOLD);
     if 0 < more {

@@ -176,8 +176,8 @@ impl ExprChecker<'_> {
         argument: &SyntaxNode,
         settings: &[ExprSetting],
     ) -> CheckResult<(Vec<CurvePoint>, Option<Unit>, TermType)> {
-        let (by, mut filters) = split(settings, "by");
-        let by = by.expect("the caller has found a `by`");
+        let (asked, mut filters) = split(settings, "by");
+        let by = asked.expect("the caller has found a `by`");
         let ByValues { x, settings, unit } = self.through(by, &mut filters)?;
         let mut points = Vec::new();
         for (x, setting) in x.into_iter().zip(settings) {
@@ -214,17 +214,15 @@ impl ExprChecker<'_> {
         match item {
             Choice::Through(name, items) if ROW_KEYS.iter().any(|key| key.name == *name) => {
                 let key = Spanned { span: span.clone(), item: name.clone() };
-                let setting = |value: &Spanned<Choice>| ExprSetting {
-                    key: key.clone(),
-                    value: value.clone(),
-                };
-                let x = |item: &Spanned<Choice>| match &item.item {
+                let numbers = items.iter().map(|item| match &item.item {
                     Choice::Number(number) => Some(number.value),
                     _ => None,
-                };
-                let x: Vec<Option<f64>> = items.iter().map(x).collect();
+                });
+                let x: Vec<Option<f64>> = numbers.collect();
                 let unit = x.iter().all(Option::is_some).then_some(Unit::PLAIN);
-                Ok(ByValues { x, settings: items.iter().map(setting).collect(), unit })
+                let values = items.iter().cloned();
+                let settings = values.map(|value| ExprSetting { key: key.clone(), value });
+                Ok(ByValues { x, settings: settings.collect(), unit })
             }
             Choice::Through(name, items) => {
                 let all = Spanned { span: span.clone(), item: Choice::List(items.clone()) };
@@ -232,10 +230,9 @@ impl ExprChecker<'_> {
             }
             Choice::Word(name) => {
                 let axis = self.axis(span.clone(), name)?;
-                let same = |setting: &ExprSetting| {
-                    self.axis(setting.key.span.clone(), &setting.key.item) == Ok(axis)
-                };
-                let beside = filters.iter().position(|setting| axis.is_some() && same(setting));
+                let beside = filters.iter().position(|ExprSetting { key, .. }| {
+                    axis.is_some() && self.axis(key.span.clone(), &key.item) == Ok(axis)
+                });
                 // Remove the filter, or it would fix the axis of `by`.
                 let only = beside.map(|place| filters.remove(place).value);
                 self.along(by, name, only.as_ref())
@@ -272,13 +269,13 @@ impl ExprChecker<'_> {
         };
         let values: Vec<_> = places.into_iter().map(|place| &axis.values[place]).collect();
         let key = Spanned { span: span.clone(), item: axis.path.clone() };
-        let setting = |label: &str| ExprSetting {
+        let settings = values.iter().map(|value| ExprSetting {
             key: key.clone(),
-            value: Spanned { span: span.clone(), item: Choice::Word(label.to_owned()) },
-        };
+            value: Spanned { span: span.clone(), item: Choice::Word(value.label.to_owned()) },
+        });
         Ok(ByValues {
             x: values.iter().map(|value| value.number.map(|(number, _)| number)).collect(),
-            settings: values.iter().map(|value| setting(&value.label)).collect(),
+            settings: settings.collect(),
             unit: axis.unit(),
         })
     }
@@ -341,12 +338,12 @@ impl ExprChecker<'_> {
             .partition(|setting| function.parameters.contains(&setting.key.item.as_str()));
         let mut nodes: Vec<SyntaxNode> = arguments.to_vec();
         for parameter in function.parameters.iter().skip(arguments.len()) {
-            let setting = named.iter().find(|setting| setting.key.item == *parameter);
-            let setting = setting.ok_or_else(|| {
-                let message = format!("`{name}` needs `{parameter}`");
-                let hint = format!("{name}({})", function.parameters.join(", "));
-                ExprComplaint::new(name.span.clone(), message).hint(hint)
-            })?;
+            let setting =
+                named.iter().find(|setting| setting.key.item == *parameter).ok_or_else(|| {
+                    let message = format!("`{name}` needs `{parameter}`");
+                    let hint = format!("{name}({})", function.parameters.join(", "));
+                    ExprComplaint::new(name.span.clone(), message).hint(hint)
+                })?;
             nodes.push(computed(setting)?);
         }
         // There are too many arguments, or one is given both by position and by name.
@@ -412,19 +409,18 @@ fn aggregated(
 }
 
 fn aggregate(name: &str) -> Option<Aggregate> {
-    let percentile = || {
+    AGGREGATES.iter().find(|(word, _)| *word == name).map(|(_, how)| *how).or_else(|| {
         let number: f64 = name.strip_prefix('p')?.parse().ok()?;
         (0.0..=100.0).contains(&number).then_some(Aggregate::Quantile(number / 100.0))
-    };
-    AGGREGATES.iter().find(|(word, _)| *word == name).map(|(_, how)| *how).or_else(percentile)
+    })
 }
 
 fn unknown(name: &Spanned<String>) -> ExprComplaint {
-    let words = AGGREGATES.iter().map(|(word, _)| *word);
-    let words = words.chain(TRENDS.iter().map(|(word, _)| *word));
-    let words = words.chain(ELEMENTS.iter().map(|(word, _)| *word));
-    let words = words.chain(FUNCTIONS.iter().map(|function| function.name));
-    let words: Vec<&str> = words.chain(["until", "p95"]).collect();
+    let computed =
+        AGGREGATES.iter().map(|(word, _)| *word).chain(TRENDS.iter().map(|(word, _)| *word));
+    let elements = computed.chain(ELEMENTS.iter().map(|(word, _)| *word));
+    let callable = elements.chain(FUNCTIONS.iter().map(|function| function.name));
+    let words: Vec<&str> = callable.chain(["until", "p95"]).collect();
     let complaint = ExprComplaint::new(name.span.clone(), format!("unknown function `{name}`"));
     complaint.nearest(&name.item, words)
 }
@@ -451,8 +447,8 @@ fn split<'s>(
 
 /// Returns the expression of a named argument.
 fn computed(setting: &ExprSetting) -> CheckResult<SyntaxNode> {
-    let Spanned { span, item } = &setting.value;
-    let item = match item {
+    let Spanned { span, item: written } = &setting.value;
+    let item = match written {
         Choice::Computed(node) => return Ok((**node).clone()),
         Choice::Number(number) => Syntax::Literal(number.clone()),
         Choice::Word(word) => Syntax::Name { name: word.clone(), filters: Vec::new() },

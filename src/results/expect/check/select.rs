@@ -346,8 +346,8 @@ fn add_tests(
 
 fn range(kind: KeyKind, from: Option<&Literal>, to: Option<&Literal>) -> Option<FilterTest> {
     let expected = if kind == KeyKind::Time { Unit::TIME } else { Unit::PLAIN };
-    let zero = |end: &&Literal| end.value == 0.0 || end.unit.fits(expected);
-    let fits = [from, to].into_iter().flatten().all(|end| zero(&end));
+    let fits =
+        [from, to].into_iter().flatten().all(|end| end.value == 0.0 || end.unit.fits(expected));
     let low = from.map_or(f64::NEG_INFINITY, |end| end.value);
     let high = to.map_or(f64::INFINITY, |end| end.value);
     (fits && low <= high).then_some(FilterTest::Within(low, high))
