@@ -116,8 +116,8 @@ impl FirstSlot {
 
     /// Returns the slot as JSON.
     pub fn to_json(&self, name_of: impl Fn(u32) -> String) -> Value {
-        let given = self.given.each_ref();
-        let given = given.map(|slot| slot.as_ref().map(|slot| slot.to_json(&name_of)));
+        let given =
+            self.given.each_ref().map(|slot| slot.as_ref().map(|slot| slot.to_json(&name_of)));
         json!({"kind": self.kind.word(), "number": self.number, "given": given})
     }
 }

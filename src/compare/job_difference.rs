@@ -47,10 +47,10 @@ impl JobDifference {
             .filter_map(|kind| later_slot(kind, of_kind(kind), jobs, little));
         // Of both kinds take the slot that comes first: the other may follow from it.
         let slot = later.min_by_key(|found| {
-            let at = |run: usize| {
+            let launched = [0, 1].into_iter().filter_map(|run| {
                 Some(found.given[run].as_ref()?.at.saturating_sub(jobs[run].submit_ms))
-            };
-            [0, 1].into_iter().filter_map(at).min()
+            });
+            launched.min()
         });
         // Reduces wait for the outputs of maps, so look at maps first.
         let mut kinds = SlotKind::BOTH.into_iter();

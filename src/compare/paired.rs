@@ -102,8 +102,9 @@ pub fn family<'n>(
     pairs: &[(usize, usize)],
     numbers: impl Fn(usize) -> Option<&'n [Option<f64>]>,
 ) -> Vec<Pair> {
-    let there = |places: &(usize, usize)| Some((*places, numbers(places.0)?, numbers(places.1)?));
-    let found: Vec<_> = pairs.iter().filter_map(there).collect();
+    let both =
+        pairs.iter().filter_map(|places| Some((*places, numbers(places.0)?, numbers(places.1)?)));
+    let found: Vec<_> = both.collect();
     let (mut made, mut ratios) = (Vec::new(), Vec::new());
     for (places, base, other) in found {
         let (seeds, left, right) = paired(other, base);
@@ -141,12 +142,11 @@ pub fn family<'n>(
 
 /// Sets the verdicts on all ratios of a family.
 fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
-    let tested = |(place, ratio): (usize, &Option<PairedRatio>)| {
+    let ranked = ratios.iter().enumerate().filter_map(|(place, ratio)| {
         let ratio = (*ratio)?;
         Some((place, ratio, ratio.p?))
-    };
-    let tested: Vec<(usize, PairedRatio, f64)> =
-        ratios.iter().enumerate().filter_map(tested).collect();
+    });
+    let tested: Vec<(usize, PairedRatio, f64)> = ranked.collect();
     let steps = holm(&tested.iter().map(|(.., p)| *p).collect::<Vec<_>>());
     let mut order: Vec<_> = tested.iter().zip(&steps).collect();
     order.sort_by_key(|(_, step)| step.rank);
@@ -176,8 +176,8 @@ fn judge(pairs: &mut [Pair], ratios: &[Option<PairedRatio>]) {
 
 /// Returns the indices of the seeds with which both sides have a number, and these numbers.
 fn paired(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
-    let both = left.iter().zip(right).enumerate();
-    let both = both.filter_map(|(seed, (left, right))| Some((seed, (*left)?, (*right)?)));
+    let pairs = left.iter().zip(right).enumerate();
+    let both = pairs.filter_map(|(seed, (left, right))| Some((seed, (*left)?, (*right)?)));
     both.collect()
 }
 
@@ -257,11 +257,11 @@ pub fn shown_ratios<const N: usize>(ratios: [f64; N]) -> [String; N] {
     let width = if low < high { high - low } else { 1.0 };
     let least: f64 = if high < 10.0 { 2.0 } else { 0.0 };
     let mut decimals = (1.0 - width.log10().floor()).clamp(least, 6.0) as usize;
-    let looks_like_one = |ratio: f64, decimals: usize| {
-        format!("{ratio:.decimals$}") == format!("{:.decimals$}", 1.0)
-    };
     let is_off = 1.0 < low || high < 1.0;
-    while is_off && decimals < 6 && ratios.iter().any(|ratio| looks_like_one(*ratio, decimals)) {
+    while is_off
+        && decimals < 6
+        && ratios.iter().any(|ratio| format!("{ratio:.decimals$}") == format!("{:.decimals$}", 1.0))
+    {
         decimals += 1;
     }
     ratios.map(|ratio| match ratio {

@@ -96,12 +96,12 @@ impl<'r> RunPair<'r> {
     /// Returns the cause whose times differ most in the direction of a job's whole difference, with
     /// its difference in milliseconds; `None` if the job takes as long in both runs.
     pub fn above_all(&self, pair: &JobPair<'_>) -> Option<(SojournPart, i64)> {
-        let both = [0, 1].map(|run| {
+        let explained = [0, 1].map(|run| {
             let ExplainedRun { tables, holders, .. } = &self.0[run];
             ExplainedJob::of(tables, pair.places[run], holders)
         });
-        let changes = both_parts(&both).into_iter();
-        let changes = changes.map(|(part, [one, other])| (part, other as i64 - one as i64));
+        let parts = both_parts(&explained).into_iter();
+        let changes = parts.map(|(part, [one, other])| (part, other as i64 - one as i64));
         let same_way = changes.filter(|(_, by)| 0 < by.signum() * pair.by().signum());
         same_way.max_by_key(|(_, by)| by.unsigned_abs())
     }
@@ -160,8 +160,8 @@ impl<'r> TwoStories<'r> {
             notes: vec![PageCell::text(why)],
             ..SideRow::new(name, Unit::TIME, both.map(|ms| Some(ms as f64 / 1e3)).into())
         };
-        let parts = both_parts(&self.both).into_iter();
-        let parts = parts.map(|(part, both)| row(part.word(), both, self.rules(part)));
+        let both = both_parts(&self.both).into_iter();
+        let parts = both.map(|(part, both)| row(part.word(), both, self.rules(part)));
         let whole = self.both.each_ref().map(|one| one.sojourn_ms);
         SideTable {
             caption,
@@ -187,9 +187,9 @@ impl<'r> TwoStories<'r> {
         if rules[0] == rules[1] {
             return rules[0].map_or_else(String::new, |rule| rule.word().to_owned());
         }
-        let of_runs = rules.into_iter().zip(self.runs);
+        let ruled = rules.into_iter().zip(self.runs);
         let of_runs =
-            of_runs.filter_map(|(rule, run)| Some(format!("{}: {}", run.name, rule?.word())));
+            ruled.filter_map(|(rule, run)| Some(format!("{}: {}", run.name, rule?.word())));
         of_runs.collect::<Vec<_>>().join("; ")
     }
 
@@ -220,8 +220,9 @@ impl<'r> TwoStories<'r> {
         let row = |run: usize| {
             let name = self.runs[run].name.clone();
             let Some(slot) = &given[run] else { return vec![name, "never".to_owned()] };
-            let took = lengths[run].map_or_else(String::new, seconds);
-            let took = if number.is_some() { format!("{took} after its arrival") } else { took };
+            let length = lengths[run].map_or_else(String::new, seconds);
+            let took =
+                if number.is_some() { format!("{length} after its arrival") } else { length };
             let attempt = format!("{kind} {} on {}", slot.task, slot.node);
             vec![name, took, attempt, slot.reason.to_string()]
         };
