@@ -163,8 +163,8 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
     // check reports.
     let has_blocks = intact("cluster") && cluster.hdfs.block != Bytes::ZERO;
     if intact("workload") && has_blocks {
-        let at = drawn.as_ref().map(|(source, _)| options_of(*source));
-        let at = at.unwrap_or_else(|| Path::of("workload.jobs"));
+        let options = drawn.as_ref().map(|(source, _)| options_of(*source));
+        let at = options.unwrap_or_else(|| Path::of("workload.jobs"));
         check_total(jobs, cluster.hdfs.block, at, found);
         check_jobs(jobs, cluster.hdfs.block, found);
         check_slots(jobs, cluster, found);
@@ -221,8 +221,8 @@ fn check_cluster(cluster: &ClusterSpec, has_hosts: bool, found: &mut Checked) {
         );
     }
     // A group with `racks` has racks of its own; `cluster.racks` is for all other nodes.
-    let apart = cluster.groups.iter().filter(|group| group.racks.is_some());
-    let apart: u64 = apart.map(|group| u64::from(group.count.get())).sum();
+    let own = cluster.groups.iter().filter(|group| group.racks.is_some());
+    let apart: u64 = own.map(|group| u64::from(group.count.get())).sum();
     let racked = u64::from(nodes).saturating_sub(apart);
     let racks = cluster.racks.get();
     // If there are no other nodes, `cluster.racks` has no effect, so its value does not matter.
@@ -421,8 +421,8 @@ fn check_mumak(hadoop: &Hadoop, cluster: &ClusterSpec, found: &mut Checked) {
         ("cluster.jobtracker.per_job", tracker.per_job.is_zero()),
         ("cluster.jobtracker.init", tracker.init.is_zero()),
     ];
-    let slow = settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting);
-    let slow: Vec<&str> = slow.collect();
+    let slow: Vec<&str> =
+        settings.into_iter().filter(|(_, is_zero)| !is_zero).map(|(setting, _)| setting).collect();
     if !hadoop.behaviour().takes_time && !slow.is_empty() {
         found.doubt(format!(
             "in Mumak messages and the JobTracker take no time; with `{}` above zero, times \
@@ -595,12 +595,12 @@ fn check_files(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
 fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     let slots = cluster.slots();
     for kind in SlotKind::BOTH {
-        let has_tasks = |job: &&JobEntry| match kind {
+        let having_tasks = jobs.iter().find(|job| match kind {
             // A job without `maps` has an input, and so at least one map.
             SlotKind::Map => job.maps.is_none_or(|maps| maps.get() > 0),
             SlotKind::Reduce => job.reduces.get() > 0,
-        };
-        if let Some(job) = jobs.iter().find(has_tasks).filter(|_| slots[kind] == 0) {
+        });
+        if let Some(job) = having_tasks.filter(|_| slots[kind] == 0) {
             let word = kind.word();
             let message =
                 format!("no node has a {word} slot, but the job `{}` has {word}s", job.name);
@@ -609,7 +609,7 @@ fn check_slots(jobs: &[JobEntry], cluster: &ClusterSpec, found: &mut Checked) {
     }
 }
 
-/// Checks the entries of `later`: each does one thing, and its job obeys the rules for listed jobs.
+/// Checks the entries of `later`: each does one thing.
 fn check_later(
     scenario: &Scenario,
     jobs: &[JobEntry],
@@ -639,6 +639,16 @@ fn check_later(
             found.value(&format!("later[{number}].scheduler"), message);
         }
     }
+    check_added_jobs(scenario, jobs, intact, found);
+}
+
+/// Checks the jobs that `later` submits: they obey the rules for listed jobs.
+fn check_added_jobs(
+    scenario: &Scenario,
+    jobs: &[JobEntry],
+    intact: &impl Fn(&str) -> bool,
+    found: &mut Checked,
+) {
     let (places, added): (Vec<usize>, Vec<JobEntry>) = (scenario.later.iter().enumerate())
         .filter_map(|(number, later)| Some((number, later.submit.clone()?)))
         .unzip();
@@ -758,8 +768,7 @@ fn known_jobs<'s>(
     // The jobs of a trace are not known yet, so no name can be called wrong.
     let is_listed = !jobs.is_empty();
     let later = scenario.later.iter().filter_map(|later| later.submit.as_ref());
-    let jobs = jobs.iter().chain(later);
-    let jobs = jobs.map(|job| (job.name.as_str(), job.count.get())).collect();
+    let jobs = jobs.iter().chain(later).map(|job| (job.name.as_str(), job.count.get())).collect();
     (intact("workload") && is_listed).then_some(jobs)
 }
 
@@ -772,8 +781,8 @@ fn submit_of(scenario: &Scenario, jobs: &[JobEntry], name: &str) -> Option<SimSp
         && *start == AutoSpan::Auto
         && *pace == ArrivalPace::AsGiven
         && warm_start.is_none();
-    let mut own = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
-    let own = own.find(|job| job.name == name).map(|job| job.submit);
+    let mut fixed = jobs.iter().filter(|job| at_their_times && job.after.is_empty());
+    let own = fixed.find(|job| job.name == name).map(|job| job.submit);
     own.or_else(|| {
         LaterChange::jobs(&scenario.later).find(|job| job.name == name).map(|job| job.submit)
     })
@@ -845,11 +854,6 @@ fn check_kills(scenario: &Scenario, jobs: &[JobEntry], found: &mut Checked) {
 
 /// Warns of faults that contradict each other.
 fn check_fault_list(faults: &[Fault], found: &mut Checked) {
-    // Compare faults by their YAML, so that this function needs to know no options of any kind.
-    let written = |fault: &Fault| {
-        let entry = serde_yaml::to_value(fault).unwrap_or_default();
-        entry.get(fault.key()).cloned().unwrap_or_default()
-    };
     let mut lasting: Vec<(&str, usize)> = Vec::new();
     for (number, fault) in faults.iter().enumerate().filter(|(_, fault)| fault.holds_alone()) {
         let at = format!("faults[{number}].{}", fault.key());
@@ -871,7 +875,9 @@ fn check_fault_list(faults: &[Fault], found: &mut Checked) {
     moments.sort_by_key(|(_, fault)| fault.at());
     let mut stopped: Vec<serde_yaml::Value> = Vec::new();
     for (number, fault) in moments {
-        let node = written(fault);
+        // Compare faults by their YAML, so that this function needs to know no options of any kind.
+        let entry = serde_yaml::to_value(fault).unwrap_or_default();
+        let node = entry.get(fault.key()).cloned().unwrap_or_default();
         let is_stop = fault.key() == "stop";
         // A fault on several nodes may find some of them up and others down. This check follows
         // only single nodes, so it ends at such a fault.

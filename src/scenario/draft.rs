@@ -226,9 +226,9 @@ impl Draft {
         let mut conditional =
             ConditionalSetting::find(shape(), &merged, Path::default(), None, is_said);
         // Conditions of jobs may be about everything but other jobs, of which there may be millions.
-        let outside = merged.as_mapping().into_iter().flatten();
-        let outside = outside.filter(|(key, _)| key.as_str() != Some("workload"));
-        let outside = outside.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let keys = merged.as_mapping().into_iter().flatten();
+        let kept = keys.filter(|(key, _)| key.as_str() != Some("workload"));
+        let outside = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
         // serde stops at the first mistake. The reader replaces the wrong value and reads
         // everything again, once for each mistake. Above 1 MiB that is slow, so stop after three
         // mistakes.
@@ -245,8 +245,8 @@ impl Draft {
                 .extend(registry.read_sources(workload, &plain, most, &outside, is_said, found));
             // A replaced value was not written by the user, so no check may complain about it.
             let absent = (!self.needs_jobs).then(|| Path::of(WORKLOADS.key));
-            let damaged = problems.iter().map(|problem| problem.path.clone());
-            let damaged: Vec<Path> = damaged.chain(absent).collect();
+            let damaged: Vec<Path> =
+                problems.iter().map(|problem| problem.path.clone()).chain(absent).collect();
             let intact = |key: &str| !damaged.iter().any(|path| Path::of(key).contains(path));
             scenario.folder = self.folder();
             // The jobs of a trace name no class: class them by size, since a single class for all
@@ -295,14 +295,14 @@ impl Draft {
     pub fn resolve_with_files(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let mut loaded = self.resolve(registry)?;
         let folder = loaded.scenario.folder.clone();
-        let missing = loaded.scenario.keyed_files_mut().filter_map(|(key, file)| {
+        let unread = loaded.scenario.keyed_files_mut().filter_map(|(key, file)| {
             let path = file.find(&folder);
             let why = std::fs::metadata(&path).err()?;
             let message = format!("cannot read {}: {why}", path.display());
             let hint = "a relative path begins in the scenario's folder, or where you are";
             Some(self.finding(YamlProblem::value(Path::of(&key), message).hint(hint)))
         });
-        let missing: Vec<Finding> = missing.collect();
+        let missing: Vec<Finding> = unread.collect();
         if missing.is_empty() { Ok(loaded) } else { Err(ScenarioError::invalid(missing)) }
     }
 
@@ -310,10 +310,11 @@ impl Draft {
     /// the scenario, or in a study.
     fn point_elsewhere(&self, problem: &mut YamlProblem) {
         let Some((around, PathStep::Key(key))) = problem.path.split_last() else { return };
-        let is_list = || problem.path.get(self.tree()).is_some_and(Value::is_sequence);
-        let is_entry = |step: &PathStep| matches!(step, PathStep::Index(_));
         // An axis of a sweep sets a field of the scenario, not a field of a single job.
-        let is_axis = || shape().at(&problem.path).is_single() && !around.0.iter().any(is_entry);
+        let is_axis = || {
+            shape().at(&problem.path).is_single()
+                && !around.0.iter().any(|step| matches!(step, PathStep::Index(_)))
+        };
         let hint = match (problem.part, problem.path.to_string().as_str()) {
             _ if problem.hint.is_some() => return,
             (PointAt::Key, key) if STUDY_KEYS.contains(&key) => {
@@ -323,7 +324,9 @@ impl Draft {
                 shape().advice(key, &around)
             }
             (PointAt::Value, "name" | "description") => None,
-            (PointAt::Value, path) if is_list() && is_axis() => {
+            (PointAt::Value, path)
+                if problem.path.get(self.tree()).is_some_and(Value::is_sequence) && is_axis() =>
+            {
                 let axis = if path == "seed" { "seeds" } else { path };
                 Some(format!("to try several values, write a study: `sweep: {{{axis}: […]}}`"))
             }
@@ -539,8 +542,8 @@ fn complete_policies(
         Some(choice)
     };
     let first = intact("scheduler").then(|| complete(&scenario.scheduler, Path::default()));
-    let later = scenario.later.iter().enumerate().filter(|_| intact("later"));
-    let later = later.map(|(number, later)| {
+    let present = scenario.later.iter().enumerate().filter(|_| intact("later"));
+    let later = present.map(|(number, later)| {
         complete(later.scheduler.as_ref()?, Path::of(&format!("later[{number}]")))
     });
     // Collect everything first: `complete` reads the scenario that the next lines change.
@@ -570,11 +573,10 @@ fn heeded_settings(
             .policies()
             .any(|choice| choice.options().is_none_or(|options| options.facts().heeds_bytes)),
     ];
-    let is_fact = |words: &str| FACTS.iter().zip(facts).any(|it| it == (&words, true));
     let mut heeded = Vec::new();
     for setting in conditional {
         let path = setting.path.to_string();
-        if setting.matters(is_fact) {
+        if setting.matters(|words| FACTS.iter().zip(facts).any(|it| it == (&words, true))) {
             heeded.push(path);
         } else {
             let message = setting.warning("");

@@ -303,8 +303,9 @@ impl TryFrom<FaultEntry> for Fault {
     fn try_from(entry: FaultEntry) -> Result<Self, String> {
         let at = entry.at;
         let mut all = entry.all();
-        let needs_time = |what: &&FaultChoice| what.moment() == FaultMoment::Named && at.is_none();
-        if let Some(late) = all.iter().find(needs_time) {
+        if let Some(late) =
+            all.iter().find(|what| what.moment() == FaultMoment::Named && at.is_none())
+        {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
         let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");

@@ -143,8 +143,8 @@ impl LaterChange {
 
     /// Returns the policies that take over, each with its time, in the order of time.
     pub fn policies(list: &[Self]) -> impl Iterator<Item = (SimSpan, &SchedulerChoice)> {
-        let policies = list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?)));
-        let mut policies: Vec<_> = policies.collect();
+        let mut policies: Vec<_> =
+            list.iter().filter_map(|later| Some((later.at, later.scheduler.as_ref()?))).collect();
         // The sort is stable: of two policies at one instant, the policy that is written last takes
         // over last.
         policies.sort_by_key(|(at, _)| *at);
@@ -159,7 +159,7 @@ impl LaterChange {
         // a run are sent.
         order.sort_by_key(|place| (list[*place].at, list[*place].allocations.is_some()));
         let mut current = first.clone();
-        let step = |place: usize| {
+        let steps = order.into_iter().filter_map(|place: usize| {
             let Self { at, scheduler, allocations, read_again, .. } = &list[place];
             if let Some(choice) = scheduler {
                 current = choice.clone();
@@ -172,8 +172,8 @@ impl LaterChange {
             let (at, takes_over) = (*at, scheduler.is_some());
             let is_step = takes_over || allocations.is_some();
             is_step.then(|| PolicyStep { place, at, takes_over, choice: current.clone() })
-        };
-        order.into_iter().filter_map(step).collect()
+        });
+        steps.collect()
     }
 
     /// Returns the jobs that arrive, each with its time as `submit`.
@@ -186,13 +186,13 @@ impl LaterChange {
 
     /// Returns the messages for the changes of jobs and tasks, each with its time.
     pub fn mail(list: &[Self], workload: &Workload) -> Vec<(SimTime, Mail)> {
-        let of_entry = |later: &Self| {
+        let mut mail = Vec::new();
+        for later in list {
             let at = SimTime::ZERO + later.at;
-            let of_job = |id: JobId| later.message(id).map(|message| (at, message.into()));
-            let named = later.job().map(|(_, name)| workload.named(name).collect::<Vec<_>>());
-            named.into_iter().flatten().filter_map(of_job).collect::<Vec<(SimTime, Mail)>>()
-        };
-        list.iter().flat_map(of_entry).collect()
+            let named = later.job().into_iter().flat_map(|(_, name)| workload.named(name));
+            mail.extend(named.filter_map(|id| Some((at, later.message(id)?.into()))));
+        }
+        mail
     }
 
     /// Returns the message about one of the jobs that the change names.

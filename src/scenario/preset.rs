@@ -146,8 +146,8 @@ impl Presets {
             // A list, for example: the reader reports it later.
             _ => (None, at),
         };
-        let Some(name) = name.filter(|name| !name.is_null()) else { return unnamed };
-        let name = match name {
+        let Some(given) = name.filter(|name| !name.is_null()) else { return unnamed };
+        let name = match given {
             Value::String(name) => name.clone(),
             // YAML reads an unquoted `0.20` as the number 0.2, and no version is called 0.2.
             Value::Number(number) if number.as_f64() == Some(0.2) => "0.20".to_owned(),

@@ -43,11 +43,11 @@ impl Reference {
     /// If there is no such key; the error has the keys that may be meant.
     pub fn part(&self, key: &str) -> Result<Self, Vec<&str>> {
         let wanted: Vec<&str> = steps(key).collect();
-        let is_inside = |entry: &&ReferenceEntry| {
+        let matching = self.entries.iter().filter(|entry| {
             let mut own = steps(&entry.path);
             wanted.iter().all(|step| own.next().is_some_and(|own| own == *step || own == "NAME"))
-        };
-        let entries: Vec<ReferenceEntry> = self.entries.iter().filter(is_inside).cloned().collect();
+        });
+        let entries: Vec<ReferenceEntry> = matching.cloned().collect();
         if entries.is_empty() { Err(self.like(key)) } else { Ok(Self { entries }) }
     }
 
@@ -55,8 +55,9 @@ impl Reference {
     /// `hadoop.task_timeout` for `task_timeout`, or else the nearest one.
     fn like(&self, key: &str) -> Vec<&str> {
         let paths = || self.names();
-        let ends_so = |path: &&str| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.'));
-        let ending: Vec<&str> = paths().filter(ends_so).collect();
+        let ending: Vec<&str> = paths()
+            .filter(|path| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.')))
+            .collect();
         if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
     }
 
@@ -99,11 +100,8 @@ impl Reference {
     /// Returns a key and the keys inside it.
     fn tree(&self, place: usize) -> &[ReferenceEntry] {
         let (key, below) = self.entries[place..].split_first().expect("there is such a place");
-        let is_inside = |entry: &ReferenceEntry| {
-            let rest = entry.path.strip_prefix(&key.path);
-            rest.is_some_and(|rest| rest.starts_with(['.', '[']))
-        };
-        let inside = below.iter().take_while(|entry| is_inside(entry)).count();
+        let rests = below.iter().map_while(|entry| entry.path.strip_prefix(&key.path));
+        let inside = rests.take_while(|rest| rest.starts_with(['.', '['])).count();
         &self.entries[place..=place + inside]
     }
 
@@ -250,21 +248,19 @@ fn default(schema: &Value) -> Option<String> {
     }
 }
 
+/// Returns the description in one line.
+fn description(schema: &Value) -> String {
+    let text = schema["description"].as_str().unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns one line: the meaning of a field, the condition for its effect, and the meanings of its
 /// named values.
 fn sentence(schema: &Value, condition: &Value) -> String {
-    let description = |schema: &Value| {
-        schema["description"]
-            .as_str()
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
     let mut text = description(schema);
     // A condition on fields inside is printed with these fields.
-    let conditions = each(condition).filter(|of| of.is_object() && of.get("inside").is_none());
-    let conditions: Vec<String> = conditions.map(only).collect();
+    let outer = each(condition).filter(|of| of.is_object() && of.get("inside").is_none());
+    let conditions: Vec<String> = outer.map(only).collect();
     if !conditions.is_empty() {
         let _ = write!(text, " It matters only {}.", conditions.join(", and only "));
     }

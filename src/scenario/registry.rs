@@ -225,10 +225,10 @@ impl Registry {
             problems.extend(mistakes.into_iter().map(|problem| problem.inside(&at)));
             workload.sources.extend(source);
         }
-        let known = || self.sources.keys().copied().chain(WorkloadSpec::KEYS);
         // Keys that no source has taken are unknown.
         for key in workload.unread.keys().filter_map(Value::as_str) {
-            problems.push(YamlProblem::unknown("field", key, known(), at.key(key)));
+            let known = self.sources.keys().copied().chain(WorkloadSpec::KEYS);
+            problems.push(YamlProblem::unknown("field", key, known, at.key(key)));
         }
         problems
     }
@@ -254,8 +254,8 @@ impl Registry {
     /// with `slots` slots.
     pub fn promised(&self, choice: &SchedulerChoice, slots: PerSlot<u64>) -> PromisedSlots {
         let promised = |options: &dyn PolicyOptions| options.promised(slots);
-        let of_unchecked = || self.read(choice).as_deref().map(promised);
-        choice.options().map(promised).or_else(of_unchecked).unwrap_or_default()
+        let known = choice.options().map(promised);
+        known.or_else(|| self.read(choice).as_deref().map(promised)).unwrap_or_default()
     }
 
     /// Builds the policy that a scenario chooses.
@@ -282,15 +282,15 @@ impl Registry {
     /// Also if the scenario chooses another policy.
     pub fn build_as<P: Policy>(&self, choice: &SchedulerChoice) -> Result<P, ScenarioError> {
         let read;
-        let options = match choice.options() {
+        let prepared = match choice.options() {
             Some(options) => options,
             None => {
                 read = self.valid(choice).map_err(without_place)?;
                 &*read
             }
         };
-        let options = options.value().downcast_ref::<P::Options>();
-        let options = options.filter(|_| choice.name == P::NAME).ok_or_else(|| {
+        let typed = prepared.value().downcast_ref::<P::Options>();
+        let options = typed.filter(|_| choice.name == P::NAME).ok_or_else(|| {
             let message = format!("`{}` was asked for, not `{}`", P::NAME, choice.name);
             without_place(vec![YamlProblem::value(Path::of("scheduler"), message)])
         })?;
@@ -321,16 +321,16 @@ impl Registry {
         site: &PolicySite<'_>,
     ) -> Result<CheckedChoice, Vec<YamlProblem>> {
         let entry = self.known(choice)?;
-        let (read, mut problems, mut files) = (None, Vec::new(), choice.files().to_vec());
+        let (none, mut problems, mut files) = (None, Vec::new(), choice.files().to_vec());
         let read: Option<Box<dyn PolicyOptions>> = match choice.options() {
-            Some(_) => read,
+            Some(_) => none,
             None => {
                 let mut written = choice.written().clone();
                 files =
                     self.lay_files(&mut written, site.folder).map_err(|it| inside(choice, it))?;
-                let (read, mistakes) = entry.read(&written);
+                let (none, mistakes) = entry.read(&written);
                 problems.extend(mistakes.into_iter().map(|problem| in_file(&files, problem)));
-                read
+                none
             }
         };
         let options = choice.options().or(read.as_deref());
@@ -371,19 +371,17 @@ impl Registry {
         options: &mut Value,
         folder: &std::path::Path,
     ) -> Result<Vec<(Path, OptionFile)>, Vec<YamlProblem>> {
-        let of = |(at, file): (Path, PathBuf)| {
-            let forbidden = || {
+        let read = option_files(options).into_iter().map(|(at, file)| {
+            let read = self.option_files.ok_or_else(|| {
                 let problem = YamlProblem::value(Path::default(), "no file may be read here");
                 vec![problem.hint("write the `allocations` themselves")]
-            };
-            let read =
-                self.option_files.ok_or_else(forbidden).and_then(|it| it(&folder.join(file)));
-            match read {
+            });
+            match read.and_then(|it| it(&folder.join(file))) {
                 Ok(file) => Ok((at, file)),
-                Err(faults) => Err(faults.into_iter().map(|it| it.inside(&at)).collect::<Vec<_>>()),
+                Err(faults) => Err(faults.into_iter().map(|it| it.inside(&at)).collect()),
             }
-        };
-        let files = option_files(options).into_iter().map(of).collect::<Result<Vec<_>, _>>()?;
+        });
+        let files = read.collect::<Result<Vec<_>, Vec<_>>>()?;
         for (at, file) in &files {
             at.get_mut(options).into_iter().for_each(|it| *it = file.options.clone());
         }
@@ -431,8 +429,8 @@ impl Registry {
             [] => written.and_then(Value::as_str).unwrap_or_default(),
             _ => return,
         };
-        let has_it = |(_, entry): &(_, &PolicyEntry)| entry.shape().names().contains(&key);
-        let those: Vec<&str> = self.policies.iter().filter(has_it).map(|(name, _)| *name).collect();
+        let having = self.policies.iter().filter(|(_, entry)| entry.shape().names().contains(&key));
+        let those: Vec<&str> = having.map(|(name, _)| *name).collect();
         let name = choice.name.as_str();
         if !those.is_empty() && !those.contains(&name) {
             let those = listed(quoted(those), "and");
@@ -458,17 +456,19 @@ impl Registry {
     /// Returns whether Mumakil itself brings everything that a scenario names: then Mumakil's
     /// version determines the behaviour.
     pub fn brings_all_of(&self, scenario: &mut Scenario) -> bool {
-        let brings_policy = |choice: &SchedulerChoice| {
-            let names_own = choice.options().is_some_and(|it| it.facts().estimator.is_some());
-            let is_known = self.policies.contains_key(&*choice.name);
-            is_known && !self.own.contains(&*choice.name) && !names_own
-        };
-        let brings_source = |key| self.sources.contains_key(key) && !self.own.contains(key);
         // Only the content of a file shows its format, and the files are not read here. So assume
         // that they have a format of the user's binary.
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
-        scenario.policies().all(brings_policy)
-            && scenario.workload.sources.iter().map(|source| source.key()).all(brings_source)
+        scenario.policies().all(|choice| {
+            let names_own = choice.options().is_some_and(|it| it.facts().estimator.is_some());
+            let is_known = self.policies.contains_key(&*choice.name);
+            is_known && !self.own.contains(&*choice.name) && !names_own
+        }) && scenario
+            .workload
+            .sources
+            .iter()
+            .map(|source| source.key())
+            .all(|key| self.sources.contains_key(key) && !self.own.contains(key))
             && !may_be_of_own_format
     }
 }
@@ -503,13 +503,13 @@ fn in_file(files: &[(Path, OptionFile)], problem: YamlProblem) -> YamlProblem {
 /// Turns problems of a choice into an error, without line numbers: the text of the choice is no
 /// longer available.
 fn without_place(problems: Vec<YamlProblem>) -> ScenarioError {
-    let finding = |problem: YamlProblem| Finding {
+    let findings = problems.into_iter().map(|problem| Finding {
         message: problem.message,
         hint: problem.hint,
         path: problem.path.to_string(),
         place: FindingSpot::File("the chosen policy".to_owned()),
-    };
-    ScenarioError::Invalid { findings: problems.into_iter().map(finding).collect() }
+    });
+    ScenarioError::Invalid { findings: findings.collect() }
 }
 
 /// Returns problems of a policy's options as problems of the scenario: their paths then begin at
@@ -528,8 +528,9 @@ fn idle(entry: &PolicyEntry, options: &dyn PolicyOptions, site: PolicySite<'_>) 
         let site = PolicySite { jobs: Vec::new(), ..site };
         entry.default_options().settled(&site).0.written()
     });
-    let is_said = |path: &Path, value: &Value| path.get(&plain) != Some(value);
-    let found = ConditionalSetting::find(shape, &written, Path::default(), None, is_said);
+    let found = ConditionalSetting::find(shape, &written, Path::default(), None, |path, value| {
+        path.get(&plain) != Some(value)
+    });
     let idle = found.iter().filter(|setting| !setting.matters(|_| false));
     idle.map(|setting| setting.warning(&format!(" of `{}`", entry.name()))).collect()
 }

@@ -46,11 +46,10 @@ pub fn shapes(ours: &Registry) -> String {
     };
     // These generators define each type once, as that of the scenario's shape does.
     let schemas = || SchemaSettings::draft2020_12().into_generator();
-    let sources = ours.sources(schemas);
     let sources: IndexMap<String, _> =
-        sources.map(|(key, schema, _)| keep("workload", key, schema)).collect();
-    let policies = ours.names().filter_map(|name| Some((name, ours.get(name)?.schema(schemas()))));
-    let policies: Vec<_> = policies.map(|(name, schema)| keep("scheduler", name, schema)).collect();
+        ours.sources(schemas).map(|(key, schema, _)| keep("workload", key, schema)).collect();
+    let entries = ours.names().filter_map(|name| Some((name, ours.get(name)?.schema(schemas()))));
+    let policies: Vec<_> = entries.map(|(name, schema)| keep("scheduler", name, schema)).collect();
     let mut shape = TreeShape::of_type::<Scenario>();
     let brought = WORKLOADS.keys().filter(|(_, key)| sources.contains_key(key)).collect();
     shape.change(WORKLOADS.key, |of| of.choose_beside(sources, brought));

@@ -126,22 +126,24 @@ impl Scenario {
 
     /// Returns the paths of faults and later changes that have a time, each with its time.
     pub fn due(&self) -> impl Iterator<Item = (String, SimSpan)> {
-        let faults = self.faults.iter().map(Fault::at).enumerate();
-        let faults = faults.filter_map(|(number, at)| Some((format!("faults[{number}]"), at?)));
+        let all = self.faults.iter().map(Fault::at).enumerate();
+        let faults = all.filter_map(|(number, at)| Some((format!("faults[{number}]"), at?)));
         let later = self.later.iter().enumerate();
         faults.chain(later.map(|(number, later)| (format!("later[{number}]"), later.at)))
     }
 
     /// Returns the parts of the scenario that a policy may know when its options are checked.
     pub fn site(&self) -> PolicySite<'_> {
-        let added = || self.later.iter().filter_map(|later| later.submit.as_ref());
-        let jobs = || self.workload.all_listed().chain(added());
+        let jobs = || {
+            self.workload
+                .all_listed()
+                .chain(self.later.iter().filter_map(|later| later.submit.as_ref()))
+        };
         // A job that changes its pool is expected in both pools.
         let moved = self.later.iter().filter_map(|later| {
             let change = later.change.as_ref()?;
-            let is_named = |job: &&JobEntry| job.is_called(&change.job);
             let pool = Some(change.pool.as_deref()?);
-            Some(ExpectedJob { pool, ..jobs().find(is_named)?.expected() })
+            Some(ExpectedJob { pool, ..jobs().find(|job| job.is_called(&change.job))?.expected() })
         });
         PolicySite {
             folder: &self.folder,
@@ -261,8 +263,10 @@ impl Name {
 
     /// Returns the name that is most similar to a text, such as the name of a file.
     pub fn from_text(text: &str) -> Self {
-        let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let name: String = text.chars().map(fit).take(100).collect();
+        let letters = text.chars().take(100);
+        let fit =
+            letters.map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' });
+        let name: String = fit.collect();
         Self::new(name.trim_start_matches(['.', '-']))
             .unwrap_or_else(|| Self("scenario".to_owned()))
     }

@@ -25,11 +25,11 @@ pub(super) fn check_room(
 ) {
     let asked = jobs.iter().flat_map(asked);
     // If the groups have all nodes, the others do not exist; they then allow too much at most.
-    let own = cluster.groups.iter();
+    let groups = cluster.groups.iter();
     let own =
-        own.map(|it| (it.memory.unwrap_or(cluster.memory), it.cores.unwrap_or(cluster.cores)));
-    let nodes = own.chain([(cluster.memory, cluster.cores)]);
-    let nodes: Vec<(Bytes, u32)> = nodes
+        groups.map(|it| (it.memory.unwrap_or(cluster.memory), it.cores.unwrap_or(cluster.cores)));
+    let nodes: Vec<(Bytes, u32)> = own
+        .chain([(cluster.memory, cluster.cores)])
         .map(|(memory, cores)| (memory.saturating_sub(cluster.system_memory), cores.get()))
         .collect();
     match cluster.resources {
@@ -49,12 +49,12 @@ fn warn_of_reduces(
     slow_start: Fraction,
     found: &mut Checked,
 ) {
-    let is_early = |job: &&JobEntry| {
+    let starved = jobs.iter().filter(|job| {
         let [maps, reduces] = [job.maps.map(|maps| maps.get()), Some(job.reduces.get())];
         let waits = job.slow_start.unwrap_or(slow_start).get() < 1.0;
         waits && ![maps, reduces].contains(&Some(0))
-    };
-    let early: Vec<&JobEntry> = jobs.iter().filter(is_early).collect();
+    });
+    let early: Vec<&JobEntry> = starved.collect();
     let largest = |memory: fn(&JobEntry) -> Bytes| early.iter().map(|job| memory(job)).max();
     let (Some(map), Some(reduce)) = (largest(|it| it.map_memory), largest(|it| it.reduce_memory))
     else {
@@ -71,10 +71,9 @@ fn warn_of_reduces(
     let enough =
         nodes.filter(|(nodes, ..)| 0 < *nodes).try_fold(0, |enough, (nodes, all, slots)| {
             let all = all.saturating_sub(cluster.system_memory);
-            let fills = |reduces: &u64| {
+            let needed = (0..=u64::from(slots.get())).find(|reduces| {
                 all.get() < map.get().saturating_add(reduce.get().saturating_mul(*reduces))
-            };
-            let needed = (0..=u64::from(slots.get())).find(fills)?;
+            })?;
             Some(enough + needed * u64::from(nodes))
         });
     let reduces = early.iter().map(|job| u64::from(job.reduces.get()) * u64::from(job.count.get()));
@@ -103,11 +102,11 @@ fn complain_of_giants<'j>(
     nodes: &[(Bytes, u32)],
     found: &mut Checked,
 ) {
-    let fits = |AskedAmounts { memory, cores, .. }: &AskedAmounts<'_>| {
+    let misfit = asked.find(|AskedAmounts { memory, cores, .. }| {
         let asks = resources.of(*memory, *cores);
-        nodes.iter().any(|(memory, cores)| asks.fit_in(resources.of(*memory, *cores)))
-    };
-    if let Some(AskedAmounts { job, kind, memory, cores }) = asked.find(|asked| !fits(asked)) {
+        !nodes.iter().any(|(memory, cores)| asks.fit_in(resources.of(*memory, *cores)))
+    });
+    if let Some(AskedAmounts { job, kind, memory, cores }) = misfit {
         let and_cores = match resources {
             CountedResources::MemoryAndCores => format!(" and {}", counted(cores.into(), "core")),
             CountedResources::Memory | CountedResources::Slots => String::new(),

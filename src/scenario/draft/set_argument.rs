@@ -29,13 +29,13 @@ impl Draft {
 
 /// Reads `path=value`.
 fn assignment(text: &str) -> Result<(Path, Value), String> {
-    let Some((path, value)) = text.split_once('=') else {
+    let Some((key, value)) = text.split_once('=') else {
         return Err(format!(
             "`{text}` is no setting: write `PATH=VALUE`, such as `cluster.nodes=50`"
         ));
     };
-    let path = Path::parse(path.trim())
-        .ok_or_else(|| format!("`{path}` is not a path such as workload.jobs[0].maps"))?;
+    let path = Path::parse(key.trim())
+        .ok_or_else(|| format!("`{key}` is not a path such as workload.jobs[0].maps"))?;
     // An empty value removes the value of a preset or file.
     if ["null", "~"].contains(&value.trim()) {
         return Ok((path, Value::Null));

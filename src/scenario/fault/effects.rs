@@ -108,20 +108,17 @@ impl<'a> Effects<'a> {
     pub fn may_lose_blocks(&self) -> bool {
         // `TrackerOutage` does not count: the DataNode is another process and goes on serving
         // blocks.
-        let is_off = |mishap: &Mishap| {
+        self.mishaps.iter().any(|mishap| {
             matches!(mishap.harm, MishapHarm::Stop | MishapHarm::Outage | MishapHarm::Absence)
-        };
-        let is_lost = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::NameNode(_));
-        self.mishaps.iter().any(is_off) || self.opening.iter().any(is_lost)
+        }) || self.opening.iter().any(|(_, mail)| matches!(mail, Mail::NameNode(_)))
     }
 
     /// Returns whether some outputs of maps may be out of reach of reduces.
     pub fn may_lose_outputs(&self) -> bool {
-        let is_told = |(_, mail): &(SimTime, Mail)| matches!(mail, Mail::MapOutputs(_));
         // Every harm except slowness counts: a TaskTracker serves the outputs itself, so they are
         // lost with its process.
         self.mishaps.iter().any(|mishap| !matches!(mishap.harm, MishapHarm::Slow(_)))
-            || self.opening.iter().any(is_told)
+            || self.opening.iter().any(|(_, mail)| matches!(mail, Mail::MapOutputs(_)))
     }
 
     /// Adds a mishap that happens once.

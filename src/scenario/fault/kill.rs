@@ -29,7 +29,8 @@ impl FaultKind for Kill {
     }
 
     fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
-        let kill = |id| (cue.at, ToJobTracker::KillJob(id).into());
-        effects.opening.extend(effects.site.jobs(&self.0).map(kill));
+        effects.opening.extend(
+            effects.site.jobs(&self.0).map(|id| (cue.at, ToJobTracker::KillJob(id).into())),
+        );
     }
 }

@@ -52,8 +52,10 @@ impl FaultKind for Restart {
         let of = |count: Option<SlotCount>| count.map(SlotCount::get);
         let slots = PerSlot { map: of(self.map_slots), reduce: of(self.reduce_slots) };
         if slots != PerSlot::default() {
-            let told = |node: &_| (at, Mail::Tracker(*node, ToTracker::Slots(slots.into())));
-            effects.opening.extend(cue.nodes.iter().map(told));
+            for node in &cue.nodes {
+                let mail = Mail::Tracker(*node, ToTracker::Slots(slots.into()));
+                effects.opening.push((at, mail));
+            }
         }
         effects.befall(at, cue.nodes.clone(), MishapHarm::TrackerOutage, Some(self.lasts));
     }

@@ -191,13 +191,14 @@ impl<'de> Deserialize<'de> for NodesSpec {
                 f.write_str(NODES)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<NodesSpec, E> {
-                let share = || text.parse().ok().filter(|share| *share > Fraction::ZERO);
                 let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
                 let all = (text == "all").then_some(NodesSpec::All);
                 // A `"0.1"` without the percent sign is refused: it could be a share or a mistyped
                 // number of nodes.
-                let share = || text.contains('%').then(share).flatten().map(NodesSpec::Share);
-                let nodes = all.or(named).or_else(share);
+                let nodes = all.or(named).or_else(|| {
+                    let share = text.contains('%').then(|| text.parse().ok()).flatten();
+                    share.filter(|share| *share > Fraction::ZERO).map(NodesSpec::Share)
+                });
                 nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
             }
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<NodesSpec, E> {

@@ -36,11 +36,11 @@ impl Workload {
         // them.
         let batch = self.names.iter().position(|other| other == name);
         let name = name.to_owned();
-        let is_meant = move |job: &&Arrival| match batch {
+        let meant = self.arrivals.iter().filter(move |job| match batch {
             Some(batch) => job.batch.index() == batch,
             None => *job.spec.name == *name,
-        };
-        self.arrivals.iter().filter(is_meant).map(|job| job.spec.id)
+        });
+        meant.map(|job| job.spec.id)
     }
 }
 

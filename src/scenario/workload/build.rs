@@ -25,22 +25,7 @@ impl Workload {
         if let Some(source) = spec.sources.first_mut() {
             found = source.jobs(site)?;
         }
-        let mut left_out = Vec::new();
-        match found.left_out {
-            0 => {}
-            1 => left_out.push("a job of the trace without work is left out".to_owned()),
-            jobs => left_out.push(format!(
-                "{jobs} jobs of the trace that were killed or have nothing to run are left out"
-            )),
-        }
-        match found.broken {
-            0 => {}
-            1 => left_out.push("a broken record of the trace is left out".to_owned()),
-            records => {
-                left_out.push(format!("{records} broken records of the trace are left out"));
-            }
-        }
-        left_out.extend(found.notes);
+        let left_out = left_out(&found);
         let mut entries = found.jobs;
         // Jobs in the scenario's text are counted by its check, and those of a list by its reader.
         if let Some(message) = too_many_tasks(tasks_of(&entries, site.cluster.hdfs.block)) {
@@ -64,8 +49,8 @@ impl Workload {
         }
         // The times of jobs with `after` count from the ends of other jobs, so move only the times
         // of jobs without `after` to `start`.
-        let first = entries.iter().filter(|entry| entry.after.is_empty()).map(|entry| entry.submit);
-        let first = first.min().unwrap_or_default();
+        let firsts = entries.iter().filter(|entry| entry.after.is_empty());
+        let first = firsts.map(|entry| entry.submit).min().unwrap_or_default();
         if let Some(warm) = &spec.warm_start {
             warm_up = warm.settle.or(settling(site));
             // The workload waits until the cluster is full.
@@ -100,13 +85,12 @@ impl Workload {
     /// their random draws.
     pub fn add_later(&mut self, entries: impl Iterator<Item = JobEntry>, site: &WorkloadSite<'_>) {
         let block = site.cluster.hdfs.block;
-        let file_of = |arrival: &Arrival| match arrival.spec.input {
+        // A file number that no job has yet, so that later jobs share no blocks with the workload.
+        let after = self.arrivals.iter().filter_map(|arrival| match arrival.spec.input {
             Some(Input::File { file, .. }) => Some(file.0 + 1),
             Some(Input::Splits(_)) | None => None,
-        };
-        // A file number that no job has yet, so that later jobs share no blocks with the workload.
-        let next = self.arrivals.iter().filter_map(file_of).max().unwrap_or_default();
-        let mut files = (next..).map(FileId);
+        });
+        let mut files = (after.max().unwrap_or_default()..).map(FileId);
         for entry in entries {
             let batch = BatchId(self.names.len() as u32);
             self.names.push(entry.name.clone());
@@ -125,6 +109,23 @@ impl Workload {
             }
         }
     }
+}
+
+/// Says what of a trace is left out, and what else its user should know.
+fn left_out(found: &FoundJobs) -> Vec<String> {
+    let jobs = match found.left_out {
+        0 => None,
+        1 => Some("a job of the trace without work is left out".to_owned()),
+        jobs => Some(format!(
+            "{jobs} jobs of the trace that were killed or have nothing to run are left out"
+        )),
+    };
+    let records = match found.broken {
+        0 => None,
+        1 => Some("a broken record of the trace is left out".to_owned()),
+        records => Some(format!("{records} broken records of the trace are left out")),
+    };
+    jobs.into_iter().chain(records).chain(found.notes.iter().cloned()).collect()
 }
 
 /// Adds jobs that come besides those of the source.
@@ -189,10 +190,11 @@ impl WarmStart {
             reduce_time: Some(self.reduce_time.clone().into()),
             ..JobEntry::named(name)
         };
-        let jobs = [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)];
-        let is_some =
-            |job: &JobEntry| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0);
-        let mut jobs: Vec<JobEntry> = jobs.into_iter().filter(is_some).collect();
+        let mut jobs: Vec<JobEntry> =
+            [job("warm-start-maps", maps, 0), job("warm-start-reduces", 0, reduces)]
+                .into_iter()
+                .filter(|job| job.maps != Some(Count::of(0)) || job.reduces != Count::of(0))
+                .collect();
         for job in &mut jobs {
             while names.take(job).is_err() {
                 // If the workload has a job `warm-start-maps`, the job of the warm start becomes

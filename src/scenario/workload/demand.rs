@@ -45,8 +45,9 @@ pub struct OfferedWork {
 impl OfferedWork {
     /// Returns the arrivals in the order of time, those of the same instant together.
     pub fn by_instant(demands: impl Iterator<Item = JobDemand>) -> Vec<Self> {
-        let arrives = |demand: JobDemand| Some(Self { at: demand.arrives?, work: demand.brings });
-        let mut all: Vec<Self> = demands.filter_map(arrives).collect();
+        let arriving =
+            demands.filter_map(|demand| Some(Self { at: demand.arrives?, work: demand.brings }));
+        let mut all: Vec<Self> = arriving.collect();
         // A stable sort: floats add up in the order of the jobs.
         all.sort_by_key(|arrival| arrival.at);
         all.dedup_by(|next, first| {

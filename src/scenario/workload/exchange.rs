@@ -146,8 +146,8 @@ impl Trace {
     pub fn entries(&self, block: Bytes) -> Vec<JobEntry> {
         // Jobs that cannot be run are left out already when the file is read.
         let jobs = (1..).zip(&self.jobs);
-        let entries = jobs.filter_map(|(number, job)| job.entry(number, block).ok().flatten());
-        let mut entries: Vec<JobEntry> = entries.collect();
+        let mut entries: Vec<JobEntry> =
+            jobs.filter_map(|(number, job)| job.entry(number, block).ok().flatten()).collect();
         // With times since 1970, the first job would arrive after decades on an idle cluster.
         if self.format.is_wall_clock {
             let first = entries.iter().map(|entry| entry.submit).min().unwrap_or_default();
@@ -223,9 +223,10 @@ pub fn convert(
         write(jobs, to)?;
         return Ok(lost);
     }
-    let unwritten =
-        || io::Error::new(io::ErrorKind::Unsupported, format!("{format} are not written"));
-    let make = format.target.ok_or_else(unwritten)?.make;
+    let target = format.target.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::Unsupported, format!("{format} are not written"))
+    });
+    let make = target?.make;
     // The files of other tools are sorted by time.
     let mut order = jobs.jobs.clone();
     order.sort_by_key(|job| job.submit);

@@ -364,10 +364,10 @@ impl JobEntry {
     pub fn drawn(&self, block: Bytes) -> DrawnTimes {
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
         let noise = |rng: &mut ChaCha8Rng| self.noise.sample(rng).get();
-        let map = |map: u32| {
+        let shuffles = self.drawn_parts(self.shuffle);
+        let maps = (0..maps).map(|map| {
             let mut rng = stream(1, Purpose::MapTime, map.into());
-            // The noise is drawn first, so that it is the same for a fixed time and for a drawn
-            // one.
+            // The noise is drawn first, so that it is the same for a fixed time and for a drawn one.
             let noise = noise(&mut rng);
             let split = self.input(block).map_or(Bytes::ZERO, |_| self.split(block));
             let time = match (&self.map_time, self.map_rate) {
@@ -375,9 +375,8 @@ impl JobEntry {
                 (None, rate) => rate.map_or(SimSpan::ZERO, |rate| rate.time_for(split)),
             };
             time.ceil_mul(noise)
-        };
-        let shuffles = self.drawn_parts(self.shuffle);
-        let reduce = |reduce: u32| {
+        });
+        let reduces = (0..reduces).map(|reduce| {
             let mut rng = stream(1, Purpose::ReduceTime, reduce.into());
             let noise = noise(&mut rng);
             let shuffle = shuffles.of(reduce);
@@ -390,11 +389,8 @@ impl JobEntry {
                 .or(self.reduce_rate.map(|rate| rate.time_for(shuffle)))
                 .unwrap_or_default();
             Phases { shuffle: fetched, sort, work: work.ceil_mul(noise) }
-        };
-        DrawnTimes {
-            maps: (0..maps).map(map).collect(),
-            reduces: (0..reduces).map(reduce).collect(),
-        }
+        });
+        DrawnTimes { maps: maps.collect(), reduces: reduces.collect() }
     }
 
     /// Returns each reduce's share of `bytes`, drawn as for the first job of a run with a fixed
@@ -425,8 +421,9 @@ impl JobEntry {
     /// Returns whether a name means the jobs of the entry, or one of them.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let count = self.count.get();
-        let is_copy = |(of, number): (&str, u32)| of == self.name && 1 < count && number <= count;
-        self.name == name || copy(name).is_some_and(is_copy)
+        self.name == name
+            || copy(name)
+                .is_some_and(|(of, number)| of == self.name && 1 < count && number <= count)
     }
 
     /// Returns how many maps each of the entry's jobs has.
@@ -573,14 +570,14 @@ impl JobEntry {
         classify: &dyn Fn(u32, u32) -> Arc<str>,
     ) -> JobSpec {
         let (maps, reduces) = (self.map_count(block), self.reduces.get());
-        let input = self.input(block).map(|bytes| {
+        let generated = self.input(block).map(|bytes| {
             let split = self.split(block);
             // The last map reads the rest, which may be up to
             // a tenth more than a block, or less than one.
             let last_split = Bytes::new(bytes.get() - split.get() * u64::from(maps - 1));
             Input::File { file, split, last_split, more_copies: 0, without_extra_copies: [].into() }
         });
-        let input = self.splits.clone().map(Input::Splits).or(input);
+        let input = self.splits.clone().map(Input::Splits).or(generated);
         let user: Arc<str> = self.user.as_str().into();
         JobSpec {
             id,
@@ -679,11 +676,12 @@ impl Workload {
                 way: SubmissionWay::Paced,
             }
         });
-        let batch = |entry: usize| BatchId(entry as u32);
-        let batches = |before: Vec<usize>| before.into_iter().map(batch).collect();
         Self {
             arrivals: arrivals.collect(),
-            follows: follows.into_iter().map(batches).collect(),
+            follows: follows
+                .into_iter()
+                .map(|before| before.into_iter().map(|entry| BatchId(entry as u32)).collect())
+                .collect(),
             names: entries.iter().map(|entry| entry.name.clone()).collect(),
             submission: Submission::Replay,
             start: SimSpan::ZERO,
@@ -716,10 +714,10 @@ fn evenly(bytes: Bytes, tasks: u32) -> Bytes {
 fn follows(entries: &[JobEntry]) -> Vec<Vec<usize>> {
     let places: BTreeMap<&str, usize> =
         entries.iter().enumerate().map(|(place, entry)| (entry.name.as_str(), place)).collect();
-    let before = |entry: &JobEntry| {
+    let leaders = entries.iter().map(|entry| {
         entry.after.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
-    };
-    entries.iter().map(before).collect()
+    });
+    leaders.collect()
 }
 
 /// Returns the indices of entries in an order in which each comes after those that it follows.
@@ -778,11 +776,11 @@ pub(crate) fn cycle(follows: &[Vec<usize>]) -> Option<Vec<usize>> {
 fn earliest_submissions(entries: &[JobEntry], follows: &[Vec<usize>]) -> Vec<SimSpan> {
     let mut earliest = vec![SimSpan::default(); entries.len()];
     for place in in_order(follows) {
-        let last = |&before: &usize| {
+        let ends = follows[place].iter().map(|&before| {
             let entry = &entries[before];
             earliest[before] + entry.every * u64::from(entry.count.get() - 1)
-        };
-        let last = follows[place].iter().map(last).max().unwrap_or_default();
+        });
+        let last = ends.max().unwrap_or_default();
         earliest[place] = last + entries[place].submit;
     }
     earliest

@@ -279,8 +279,8 @@ impl Mix {
         let mut ranks = vec![0; self.types.len()];
         let arrivals = self
             .arrivals
-            .instants(JobStreams { seed, place: 0, rank: 0 }.rng(DrawnAspect::Arrivals));
-        let arrivals = arrivals.take_while(|at| self.duration.is_none_or(|end| *at <= end));
+            .instants(JobStreams { seed, place: 0, rank: 0 }.rng(DrawnAspect::Arrivals))
+            .take_while(|at| self.duration.is_none_or(|end| *at <= end));
         // With only a `duration` and gaps of 0s the arrivals would never end.
         let most = self.said().unwrap_or(Self::MOST.into()) as usize;
         let mut jobs = Vec::new();
@@ -306,10 +306,10 @@ impl Mix {
 
     /// Returns for each type the indices of the types that it follows.
     fn follows(&self) -> Vec<Vec<usize>> {
-        let places = |of: &JobType| {
-            of.after.iter().filter_map(|name| self.types.get_index_of(name)).collect()
-        };
-        self.types.values().map(places).collect()
+        self.types
+            .values()
+            .map(|of| of.after.iter().filter_map(|name| self.types.get_index_of(name)).collect())
+            .collect()
     }
 
     /// Returns, for each type that follows no other, the types of its family.
@@ -368,11 +368,8 @@ impl Mix {
         let reduces = floored(&of.reduces, fewest, lot.draw(DrawnAspect::Reduces, &of.reduces));
         // Without reduces the maps write the output.
         let writers = if reduces.get() == 0 { maps } else { reduces };
-        let all = |bytes: Bytes, tasks: TaskCount| {
-            Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))
-        };
         let input =
-            of.map_input.as_ref().map(|input| all(lot.draw(DrawnAspect::MapInput, input), maps));
+            of.map_input.as_ref().map(|input| of_all(lot.draw(DrawnAspect::MapInput, input), maps));
         let rank = family.rank;
         JobEntry {
             submit: if of.after.is_empty() {
@@ -398,8 +395,8 @@ impl Mix {
             reduces,
             input,
             file: of.file.clone(),
-            shuffle: all(lot.draw(DrawnAspect::ReduceInput, &of.reduce_input), reduces),
-            output: all(lot.draw(DrawnAspect::Output, &of.output), writers),
+            shuffle: of_all(lot.draw(DrawnAspect::ReduceInput, &of.reduce_input), reduces),
+            output: of_all(lot.draw(DrawnAspect::Output, &of.output), writers),
             reduce_shares: of.reduce_shares.clone(),
             map_time: of.map_time.as_ref().map(|dist| time(DrawnAspect::MapTime, dist)),
             map_rate: of.map_rate,
@@ -425,6 +422,11 @@ impl Mix {
             ..JobEntry::named(&format!("{name}-{rank}"))
         }
     }
+}
+
+/// Returns the bytes of all tasks, from the bytes of one.
+fn of_all(bytes: Bytes, tasks: TaskCount) -> Bytes {
+    Bytes::new(bytes.get().saturating_mul(tasks.get().into()).min(Bytes::LARGEST.get()))
 }
 
 fn unchanged() -> Factor {

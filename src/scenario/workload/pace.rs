@@ -43,10 +43,9 @@ impl ArrivalPace {
         // Jobs at one instant have no gaps to change, and jobs without work offer no load.
         let Some(factor) = factor else { return };
         let scaled = |span: SimSpan| SimSpan::from_f64(span.as_f64() * factor);
-        let arrive = |entry: &&mut JobEntry| entry.after.is_empty();
-        let first = entries.iter().filter(|entry| entry.after.is_empty());
-        let first = first.map(|entry| entry.submit).min().unwrap_or_default();
-        for entry in entries.iter_mut().filter(arrive) {
+        let free = entries.iter().filter(|entry| entry.after.is_empty());
+        let first = free.map(|entry| entry.submit).min().unwrap_or_default();
+        for entry in entries.iter_mut().filter(|entry| entry.after.is_empty()) {
             entry.submit = first + scaled(entry.submit.saturating_sub(first));
             // All copies must come before the end of time.
             let most = SimSpan::LONGEST.as_f64() / f64::from(entry.count.get());

@@ -51,8 +51,8 @@ impl ReduceShares {
     pub(super) fn split(&self, bytes: Bytes, reduces: u32, mut rng: ChaCha8Rng) -> TaskBytes {
         let weights = self.weights(reduces, &mut rng);
         let all: f64 = weights.iter().sum();
-        let part = |weight: &f64| Bytes::new((bytes.get() as f64 * (weight / all)) as u64);
-        TaskBytes::Each(weights.iter().map(part).collect::<Arc<[_]>>())
+        let parts = weights.iter().map(|weight| (bytes.get() as f64 * (weight / all)) as u64);
+        TaskBytes::Each(parts.map(Bytes::new).collect::<Arc<[_]>>())
     }
 
     fn weights(&self, reduces: u32, rng: &mut impl Rng) -> Vec<f64> {
@@ -62,8 +62,9 @@ impl ReduceShares {
             Self::PowerLaw(exponent) => {
                 // `random` is in [0, 1), so `1 - random` is above 0, and the heaviest weight is
                 // finite.
-                let mut draw = || (1.0 - rng.random::<f64>()).powf(-1.0 / exponent.get());
-                (0..reduces).map(|_| draw()).collect()
+                (0..reduces)
+                    .map(|_| (1.0 - rng.random::<f64>()).powf(-1.0 / exponent.get()))
+                    .collect()
             }
         }
     }

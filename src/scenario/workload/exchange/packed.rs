@@ -62,17 +62,19 @@ impl PackedJobs {
     /// Adds the jobs of an entry.
     pub fn push(&mut self, entry: &JobEntry) {
         let fields = entry.said();
-        let line = serde_json::to_vec(&fields).expect("memory can be written");
-        let line = self.keep(line);
+        let json = serde_json::to_vec(&fields).expect("memory can be written");
+        let line = self.keep(json);
         for field in fields.keys().filter_map(Value::as_str) {
             if !self.said.contains(field) {
                 self.said.insert(field.to_owned());
             }
         }
         self.tasks = self.tasks.saturating_add(entry.tasks(self.block));
-        let submit = |copy: u32| entry.submit + entry.every * u64::from(copy);
-        let copy = |copy| PackedJob { submit: submit(copy), line, copy };
-        self.jobs.extend((0..entry.count.get()).map(copy));
+        self.jobs.extend((0..entry.count.get()).map(|copy| PackedJob {
+            submit: entry.submit + entry.every * u64::from(copy),
+            line,
+            copy,
+        }));
     }
 
     /// Keeps a line. Returns the number of its piece, and where it begins there.

@@ -91,8 +91,9 @@ fn stepping<'a>(
     mut rng: ChaCha8Rng,
     mut step: impl FnMut(SimSpan, &mut ChaCha8Rng) -> SimSpan + 'a,
 ) -> Box<dyn Iterator<Item = SimSpan> + 'a> {
-    let step = move |at: &SimSpan| Some(step(*at, &mut rng).min(SimSpan::LONGEST));
-    Box::new(iter::successors(Some(SimSpan::ZERO), step))
+    Box::new(iter::successors(Some(SimSpan::ZERO), move |at| {
+        Some(step(*at, &mut rng).min(SimSpan::LONGEST))
+    }))
 }
 
 /// Returns the time of the next job of a Poisson process, given the expected jobs in each hour of
