@@ -188,10 +188,10 @@ fn number(cells: &[&str], column: usize) -> Result<Option<f64>, String> {
     }
     // Chosen: a float is exact up to this.
     const MOST: f64 = 1e15;
-    let number = cell.parse::<f64>().ok().filter(|number| number.abs() <= MOST);
-    let number = number.ok_or_else(|| {
-        format!("column {}, `{}`, is not a number up to 10^15", column + 1, clip(cell))
-    })?;
+    let number =
+        cell.parse::<f64>().ok().filter(|number| number.abs() <= MOST).ok_or_else(|| {
+            format!("column {}, `{}`, is not a number up to 10^15", column + 1, clip(cell))
+        })?;
     Ok(Some(number).filter(|number| 0.0 <= *number))
 }
 
@@ -213,8 +213,7 @@ impl Record for BatchLine {
     const FRAMING: Framing = Framing::Line;
 
     fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = str::from_utf8(line)
+        let line = str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line))
             .map_err(|_| RecordFault::new("the line is not a text in UTF-8"))?;
         Ok(Self(line.to_owned()))
     }

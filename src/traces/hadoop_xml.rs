@@ -213,8 +213,8 @@ fn parse(path: &path::Path, text: String) -> Result<OptionFile, Vec<YamlProblem>
             return fault(&error.pos(), message, "leave `<!DOCTYPE …>` out");
         }
         Err(error) => {
-            let (place, message) = (error.pos(), error.to_string());
-            let message = message.strip_suffix(&format!(" at {place}")).unwrap_or(&message);
+            let (place, text) = (error.pos(), error.to_string());
+            let message = text.strip_suffix(&format!(" at {place}")).unwrap_or(&text);
             let root =
                 if text.contains("<configuration") { "configuration" } else { "allocations" };
             return fault(&place, message, &format!("write XML: `<{root}> … </{root}>`"));
@@ -240,11 +240,11 @@ fn parse(path: &path::Path, text: String) -> Result<OptionFile, Vec<YamlProblem>
         return Ok(OptionFile { path: path.to_owned(), text, options, starts });
     }
     faults.sort_by_key(|(start, _)| *start);
-    let placed = |(start, problem): (usize, YamlProblem)| {
+    let problems = faults.into_iter().take(MOST_FAULTS).map(|(start, problem)| {
         let message = format!("{}: {}", position(path, &text, start), problem.message);
         YamlProblem { message, ..problem }
-    };
-    Err(faults.into_iter().take(MOST_FAULTS).map(placed).collect())
+    });
+    Err(problems.collect())
 }
 
 /// The options of a file as they are read, and its faults, each with the byte at which it begins.

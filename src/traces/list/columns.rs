@@ -118,10 +118,8 @@ pub(super) fn columns(
             continue;
         };
         // A mapped column goes before one that has the field's name by chance.
-        let is_mapped = |field: &str| {
-            mapping.iter().any(|mapped| field_of(&mapped.field).is_some_and(|(of, _)| of == field))
-        };
-        if mapped.is_none() && is_mapped(field) {
+        let mut fields = mapping.iter().filter_map(|mapped| field_of(&mapped.field));
+        if mapped.is_none() && fields.any(|(of, _)| of == field) {
             continue;
         }
         if found.iter().any(|column| column.field == field) {

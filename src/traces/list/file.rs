@@ -129,7 +129,7 @@ fn fields(
     }
     let mut fields = Mapping::new();
     for TableColumn { place, field, unit } in columns {
-        let value = match cells[*place].as_str() {
+        let parsed = match cells[*place].as_str() {
             // An empty cell leaves the field to its default; an empty text is written `""`.
             "" => continue,
             text if !TEXTS.contains(&field.as_str()) => serde_yaml::from_str(text)
@@ -143,7 +143,7 @@ fn fields(
             }
             text => Ok(Value::String(text.to_owned())),
         };
-        let value = value.map_err(|message| JobFlaw::new(field, message))?;
+        let value = parsed.map_err(|message| JobFlaw::new(field, message))?;
         fields.insert(field.as_str().into(), value);
     }
     Ok(fields)
@@ -287,10 +287,11 @@ impl<'s> ListReader<'s> {
     /// Checks the jobs against each other.
     pub(crate) fn end<T: Record>(mut self, records: Records<T>) -> Result<Trace, TraceError> {
         let clashes = file_clashes(&self.jobs, self.file.block).into_iter();
-        let clash = |(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE));
         // Check files before `after`: if a job is left out for its file, the jobs that follow it
         // are left out, too.
-        self.leave_out(clashes.map(clash).collect())?;
+        let flaws =
+            clashes.map(|(number, message)| (number, JobFlaw::new("file", message).hint(ONE_SIZE)));
+        self.leave_out(flaws.collect())?;
         self.leave_out(self.never_due())?;
         let sha256 = records.sha256().map(str::to_owned);
         self.skipped.append(records.into_notes().skipped);
@@ -354,14 +355,13 @@ impl<'s> ListReader<'s> {
 /// If the table cannot be written.
 pub fn write_table(jobs: &PackedJobs, mut to: impl io::Write) -> io::Result<()> {
     // Without `name` the file would not be recognised as a table.
-    let is_column = |field: &&&str| **field == "name" || jobs.say(field);
-    let columns: Vec<&str> = JobEntry::field_names().iter().filter(is_column).copied().collect();
+    let named = JobEntry::field_names().iter().filter(|field| **field == "name" || jobs.say(field));
+    let columns: Vec<&str> = named.copied().collect();
     to.write_all(&row(columns.iter().map(|column| (*column).to_owned()))?)?;
     for fields in jobs.entries() {
-        let cell = |column: &&str| {
+        let row = row(columns.iter().map(|column| {
             fields.get(*column).map(|value| cell(column, value)).unwrap_or_default()
-        };
-        let row = row(columns.iter().map(cell))?;
+        }))?;
         // A job with a list of a million times may be longer than the longest line that the reader
         // accepts.
         refuse_above(LONGEST_LINE, row.len(), &fields)?;

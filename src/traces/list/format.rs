@@ -45,10 +45,11 @@ fn make(entry: &JobEntry, _block: Bytes) -> Box<dyn TraceJob> {
 fn is_header(line: &[u8]) -> bool {
     let Ok(row) = Row::parse(line, &mut FirstFew::default()) else { return false };
     let cells = row.cells(row.separator());
-    let is_word = |cell: &String| {
-        cell.starts_with(|c: char| c.is_ascii_alphabetic())
-            && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
     // A single word may begin a file of any kind; only `name` itself shows a table.
-    cells.iter().any(|cell| cell == "name") || 1 < cells.len() && cells.iter().all(is_word)
+    cells.iter().any(|cell| cell == "name")
+        || 1 < cells.len()
+            && cells.iter().all(|cell| {
+                cell.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
 }

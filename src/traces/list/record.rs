@@ -19,10 +19,9 @@ pub struct Row {
 impl Row {
     /// Returns the separator of a header: the character that divides it into the most cells.
     pub fn separator(&self) -> u8 {
-        let cells = |separator: &u8| self.cells(*separator).len();
         // If there are several maxima, `max_by_key` returns the last, so a header of one column is
         // separated by commas.
-        *b"\t;,".iter().max_by_key(|separator| cells(separator)).unwrap_or(&b',')
+        *b"\t;,".iter().max_by_key(|separator| self.cells(**separator).len()).unwrap_or(&b',')
     }
 
     /// Returns the cells, without surrounding blanks.
@@ -42,8 +41,7 @@ impl Record for Row {
     const FRAMING: Framing = Framing::Line;
 
     fn parse(line: &[u8], _: &mut FirstFew<String>) -> Result<Self, RecordFault> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = str::from_utf8(line)
+        let line = str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line))
             .map_err(|_| RecordFault::new("the line is not a text in UTF-8"))?;
         if line.is_empty() {
             return Err(RecordFault::new("the line is empty"));
@@ -76,8 +74,8 @@ impl Record for ListEntry {
         let [fields]: [Mapping; 1] = read.map_err(|error: serde_yaml::Error| {
             // serde_yaml counts lines from the entry; the reader turns `at` into the line of the
             // file.
-            let what = error.to_string();
-            let what = what.split(" at line ").next().unwrap_or_default();
+            let text = error.to_string();
+            let what = text.split(" at line ").next().unwrap_or_default();
             let at = error.location().map_or(0, |location| location.index());
             RecordFault::new(clip(what.trim_start_matches(".[0]: "))).at(at)
         })?;

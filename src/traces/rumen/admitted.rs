@@ -58,8 +58,8 @@ impl<'a> RunnableJob<'a> {
         let submitted = job.submitted().ok_or("no submitTime")?;
         let (maps, reduces) = (job.total_maps.unwrap_or(0), job.total_reduces.unwrap_or(0));
         // Rumen of Hadoop 1.2 lists setup and cleanup tasks among the maps.
-        let is_map = |task: &&LoggedTask| task.task_type == Some(TaskType::Map);
-        let logged: Vec<&LoggedTask> = job.map_tasks.iter().filter(is_map).collect();
+        let logged: Vec<&LoggedTask> =
+            job.map_tasks.iter().filter(|task| task.task_type == Some(TaskType::Map)).collect();
         // Mumak skips killed jobs and jobs without maps; `measured` skips them, too, so that both
         // run the same jobs.
         if job.outcome == Some(LoggedOutcome::Killed) || maps == 0 || logged.is_empty() {
@@ -94,10 +94,9 @@ impl<'a> RunnableJob<'a> {
         };
         // Mumak has one queue, and in its fair scheduler each user has a pool.
         let nobody = if is_mumak { "(unknown)" } else { "unknown" };
-        let queue = || job.queue.clone().unwrap_or_else(|| "default".to_owned());
         let entry = JobEntry {
             user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
-            pool: (!is_mumak).then(queue),
+            pool: (!is_mumak).then(|| job.queue.clone().unwrap_or_else(|| "default".to_owned())),
             priority: priority(job, is_mumak),
             maps: Some(self.maps),
             reduces: self.reduces,

@@ -53,11 +53,10 @@ pub struct LoggedTask {
 impl LoggedTask {
     /// Returns the latest time that is known of it.
     pub fn latest(&self) -> Option<u64> {
-        let of_attempt = |attempt: &LoggedAttempt| {
+        let of_attempts = self.attempts.iter().filter_map(|attempt| {
             let LoggedAttempt { start_time, shuffle_finished, sort_finished, .. } = attempt;
             [*start_time, *shuffle_finished, *sort_finished, attempt.finish_time].into_iter().max()
-        };
-        let of_attempts = self.attempts.iter().filter_map(of_attempt);
+        });
         of_attempts.chain([self.start_time, self.finish_time]).max().flatten()
     }
 

@@ -14,11 +14,11 @@ use super::topology::LoggedTopology;
 use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_core::mapred::{TaskBytes, TaskTimes, TracedTimes};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, json};
+use mumakil_scenario::workload::JobEntry;
 use mumakil_scenario::workload::format::{
     ConversionTarget, Endings, Format, FormatContents, HostFile, ListedHost, SeeJob, Trace,
     TraceJob, TraceToRead, too_late,
 };
-use mumakil_scenario::workload::{JobEntry, Phases};
 
 /// The format of Rumen's jobs.
 pub static RUMEN_JOBS: Format = Format {
@@ -51,12 +51,12 @@ pub fn read_jobs(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, T
     records.allow_repeated_ids();
     let (mut repeats, mut survey) = (RepeatedIds::default(), LogSurvey::default());
     let (mut latest, mut late) = (SimSpan::ZERO, 0);
+    let file = TraceToRead { format: &RUMEN_JOBS, ..file };
     let see = |job: LoggedJob| {
         latest = latest.max(TraceJob::submit(&job));
         late += u64::from(TraceJob::submit(&job) < latest);
         see(Box::new(job));
     };
-    let file = TraceToRead { format: &RUMEN_JOBS, ..file };
     let mut trace = Trace::of_records(records, file, see, |job| {
         repeats.rename(job);
         if let Ok(Some(admitted)) = RunnableJob::of(job, RumenModel::Measured) {
@@ -64,8 +64,8 @@ pub fn read_jobs(file: TraceToRead<'_>, see: &mut SeeJob<'_>) -> Result<Trace, T
         }
     })?;
     trace.notes.extend(told_order(late));
-    trace.notes.extend(repeats.told());
-    trace.facts.extend(survey.told());
+    trace.notes.extend(repeats.note());
+    trace.facts.extend(survey.facts());
     Ok(trace)
 }
 
@@ -98,8 +98,8 @@ impl TraceJob for LoggedJob {
 
     fn endings(&self) -> Option<Endings> {
         let tasks = self.map_tasks.iter().chain(&self.reduce_tasks);
-        let attempts = tasks.flat_map(|task| &task.attempts);
-        let attempts = attempts.map(|attempt| attempt.result.map(Into::into)).collect();
+        let tried = tasks.flat_map(|task| &task.attempts);
+        let attempts = tried.map(|attempt| attempt.result.map(Into::into)).collect();
         Some(Endings { job: self.outcome.map(Into::into), attempts })
     }
 
@@ -173,29 +173,31 @@ fn filled(times: Vec<Option<SimSpan>>) -> Option<TaskTimes> {
     Some(TaskTimes::Each(times.into_iter().map(|time| time.unwrap_or(median)).collect()))
 }
 
+/// Returns the bytes of a task. The first tasks get a byte more, so that the sum is exact.
+fn share(bytes: Bytes, tasks: usize, number: usize) -> Option<u64> {
+    let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
+    Some(whole + u64::from((number as u64) < rest))
+}
+
+/// Returns a task that succeeds with its only attempt.
+fn succeeded(job: &str, kind: &str, number: usize, attempt: LoggedAttempt) -> LoggedTask {
+    let result = Some(LoggedOutcome::Success);
+    let attempt_id = format!("attempt_{job}_{kind}_{number:06}_0");
+    LoggedTask {
+        task_id: format!("task_{job}_{kind}_{number:06}"),
+        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
+        task_status: result,
+        start_time: attempt.start_time,
+        finish_time: attempt.finish_time,
+        attempts: vec![LoggedAttempt { attempt_id, result, ..attempt }],
+        ..LoggedTask::default()
+    }
+}
+
 /// Returns a job as Rumen would log it: every task succeeds at once, the reduces after all maps.
 fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
     let times = entry.drawn(block);
-    let share = |bytes: Bytes, tasks: usize, number: usize| {
-        // The first tasks get a byte more, so that the sum is exact.
-        let (whole, rest) = (bytes.get() / tasks as u64, bytes.get() % tasks as u64);
-        Some(whole + u64::from((number as u64) < rest))
-    };
     let id = &entry.name;
-    let attempt = |kind: &str, number: usize| LoggedAttempt {
-        attempt_id: format!("attempt_{id}_{kind}_{number:06}_0"),
-        result: Some(LoggedOutcome::Success),
-        ..LoggedAttempt::default()
-    };
-    let task = |kind: &str, number: usize, attempt: LoggedAttempt| LoggedTask {
-        task_id: format!("task_{id}_{kind}_{number:06}"),
-        task_type: Some(if kind == "m" { TaskType::Map } else { TaskType::Reduce }),
-        task_status: Some(LoggedOutcome::Success),
-        start_time: attempt.start_time,
-        finish_time: attempt.finish_time,
-        attempts: vec![attempt],
-        ..LoggedTask::default()
-    };
     let submit = entry.submit.as_millis();
     let (maps, reduces) = (times.maps.len(), times.reduces.len());
     let input = entry.input(block).unwrap_or_default();
@@ -206,13 +208,13 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         entry.shuffle_time.is_some() || entry.reduce_time.is_some() || entry.reduce_rate.is_some();
     // In a Rumen trace a start of 0 means "unknown", so the first time is 1 ms.
     let maps_begin = submit.max(1);
-    let map = |(number, time): (usize, &SimSpan)| LoggedAttempt {
+    let map_attempts = times.maps.iter().enumerate().map(|(number, time)| LoggedAttempt {
         start_time: knows_maps.then_some(maps_begin),
         finish_time: knows_maps.then_some(maps_begin + time.as_millis()),
         hdfs_bytes_read: share(input, maps, number),
         hdfs_bytes_written: share(entry.output, maps, number).filter(|_| reduces == 0),
-        ..attempt("m", number)
-    };
+        ..LoggedAttempt::default()
+    });
     let longest = times.maps.iter().map(|time| time.as_millis()).max().unwrap_or(0);
     // With `measured` a reduce fetches only after the last map: an earlier start would be cut off.
     let reduces_begin = maps_begin + longest;
@@ -221,7 +223,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
         TaskBytes::Alike(_) => share(bytes, reduces, number),
         TaskBytes::Each(parts) => parts.get(number).map(|part| part.get()),
     };
-    let reduce = |(number, phases): (usize, &Phases)| {
+    let reduce_attempts = times.reduces.iter().enumerate().map(|(number, phases)| {
         let shuffled = reduces_begin + phases.shuffle.as_millis();
         let sorted = shuffled + phases.sort.as_millis();
         LoggedAttempt {
@@ -231,13 +233,13 @@ fn job_of(entry: &JobEntry, block: Bytes) -> LoggedJob {
             finish_time: knows_reduces.then_some(sorted + phases.work.as_millis()),
             reduce_shuffle_bytes: part(&fetched, entry.shuffle, number),
             hdfs_bytes_written: part(&written, entry.output, number),
-            ..attempt("r", number)
+            ..LoggedAttempt::default()
         }
-    };
+    });
     let map_tasks: Vec<LoggedTask> =
-        times.maps.iter().enumerate().map(|at| task("m", at.0, map(at))).collect();
+        map_attempts.enumerate().map(|(at, map)| succeeded(id, "m", at, map)).collect();
     let reduce_tasks: Vec<LoggedTask> =
-        times.reduces.iter().enumerate().map(|at| task("r", at.0, reduce(at))).collect();
+        reduce_attempts.enumerate().map(|(at, reduce)| succeeded(id, "r", at, reduce)).collect();
     let ends = map_tasks.iter().chain(&reduce_tasks).filter_map(|task| task.finish_time);
     let memory = |bytes: Bytes| u32::try_from(bytes.get() >> 20).ok();
     let mut job = LoggedJob {

@@ -14,11 +14,11 @@ use super::record::LoggedJob;
 /// sorted is only walked.
 pub(super) fn sort_by<T>(jobs: &mut [T], submitted: impl Fn(&T) -> u64) -> u64 {
     let mut latest = 0;
-    let late = jobs.iter().map(&submitted).filter(|at| {
+    let latecomers = jobs.iter().map(&submitted).filter(|at| {
         latest = latest.max(*at);
         *at < latest
     });
-    let late = late.count() as u64;
+    let late = latecomers.count() as u64;
     if 0 < late {
         jobs.sort_by_key(submitted);
     }
@@ -65,7 +65,7 @@ impl RepeatedIds {
     }
 
     /// Returns a note about jobs that were renamed; `None` if there are none.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn note(&self) -> Option<String> {
         let what = match self.renamed {
             0 => return None,
             1 => "1 job of the trace has the id of another one and is".to_owned(),
@@ -98,7 +98,7 @@ mod tests {
         let names = ["a", "a-2", "a", "b", "a"].map(&mut rename);
         assert_eq!(names, ["a", "a-2", "a-3", "b", "a-4"]);
         assert_eq!(
-            repeats.told().as_deref(),
+            repeats.note().as_deref(),
             Some("2 jobs of the trace have the ids of others and are numbered")
         );
     }

@@ -39,12 +39,11 @@ pub fn property(properties: &BTreeMap<String, String>, names: PropertyNames) -> 
 /// Returns a job with the settings that its properties contain.
 pub(super) fn with_settings(entry: JobEntry, properties: &BTreeMap<String, String>) -> JobEntry {
     let text = |names| property(properties, names);
-    let share = |names| Fraction::new(text(names)?.parse().ok()?);
     let percent = |names| Fraction::new(text(names)?.parse::<f64>().ok()? / 100.0);
     let whole = |names| text(names)?.parse().ok();
     let flag = |names| text(names)?.parse().ok();
     JobEntry {
-        slow_start: share(SLOW_START),
+        slow_start: text(SLOW_START).and_then(|text| Fraction::new(text.parse().ok()?)),
         map_attempts: whole(MAP_ATTEMPTS).and_then(Count::new),
         reduce_attempts: whole(REDUCE_ATTEMPTS).and_then(Count::new),
         map_failures: percent(MAP_FAILURES),

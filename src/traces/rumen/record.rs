@@ -221,12 +221,11 @@ impl LoggedJob {
         {
             return Some(format!("a time of {time} ms, more than a hundred years after 1970"));
         }
-        let durations = |cdf: &LoggedCdf| -> Vec<i64> {
+        let mut times = self.cdfs().flat_map(|cdf: &LoggedCdf| -> Vec<i64> {
             let inner = cdf.rankings.iter().map(|ranking| ranking.datum);
             inner.chain([cdf.minimum, cdf.maximum]).collect()
-        };
-        let absurd = |time: &i64| LATEST_MS < time.unsigned_abs();
-        let time = self.cdfs().flat_map(durations).find(absurd)?;
+        });
+        let time = times.find(|time| LATEST_MS < time.unsigned_abs())?;
         Some(format!("a duration of {time} ms, more than a hundred years"))
     }
 
@@ -246,7 +245,7 @@ impl LoggedJob {
         let own = (&self.job_id, [self.launch_time, None, None, self.finish_time]);
         of_tasks.chain([own]).find_map(|(id, times)| {
             let [start, .., finish] = times.map(known);
-            let wrong = |time: u64| match (submitted, ended) {
+            let what = times.into_iter().filter_map(known).find_map(|time| match (submitted, ended) {
                 (Some(at), _) if time + CLOCKS_MS < at => {
                     Some(format!("at {time} ms, but its job was submitted at {at} ms"))
                 }
@@ -257,14 +256,12 @@ impl LoggedJob {
                     Some(format!("at {time} ms, but its job ended at {end} ms"))
                 }
                 _ => None,
-            };
-            let what = times.into_iter().filter_map(known).find_map(wrong);
-            let backwards = || {
+            });
+            Some((id.as_str(), what.or_else(|| {
                 let (start, finish) = start.zip(finish)?;
                 let is_so = finish + CLOCKS_MS < start;
                 is_so.then(|| format!("from {start} ms back to {finish} ms"))
-            };
-            Some((id.as_str(), what.or_else(backwards)?))
+            })?))
         })
     }
 

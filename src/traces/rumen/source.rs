@@ -152,7 +152,7 @@ impl Source for Rumen {
         if !is_mumak {
             // Jobs of the same instant keep the order of the file.
             found.notes.extend(told_order(sort_by(&mut jobs, |job| job.submitted)));
-            found.notes.extend(repeats.told());
+            found.notes.extend(repeats.note());
         }
         found.notes.extend(hosts.unknown(&path)?);
         let mut open = MUMAK_PENALTIES;
@@ -283,7 +283,7 @@ impl LogReader<'_> {
         let RunnableJob { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
         let is_mumak = self.model == RumenModel::Mumak;
         let replays = !is_mumak && !self.is_mumak;
-        let split_of = |number: u32| {
+        let known = (0..maps.get()).map(|number| {
             // Mumak takes the split by the position in the file and the attempt by the number in
             // the id.
             let task = if is_mumak {
@@ -292,8 +292,8 @@ impl LogReader<'_> {
                 map_tasks.get(&number).copied()
             };
             task.map(|task| self.split(task))
-        };
-        let splits: Vec<Option<Split>> = (0..maps.get()).map(split_of).collect();
+        });
+        let splits: Vec<Option<Split>> = known.collect();
         let copies = copies(&splits);
         let unplaced = if self.draws == Draws::Mumak {
             (0..).zip(&splits).filter(|(_, split)| split.is_none()).map(|(map, _)| map).collect()
@@ -344,7 +344,6 @@ impl LogReader<'_> {
     }
 
     fn map_try(&self, task: &LoggedTask, logged: &LoggedAttempt) -> TracedTry {
-        let times = |work| TracedTimes { work, ..TracedTimes::default() };
         let host = logged.host_name.as_deref().and_then(|name| self.hosts.find(name));
         let holders = self.holders(task, |host| self.hosts.find(host));
         let distance = match host.and_then(|host| Locality::of(host, &holders, self.hosts.topology))
@@ -355,7 +354,8 @@ impl LogReader<'_> {
             Some(Locality::OffRack) | None => 2,
         };
         TracedTry {
-            times: map_time(logged, self.model).map(times),
+            times: map_time(logged, self.model)
+                .map(|work| TracedTimes { work, ..TracedTimes::default() }),
             distance,
             fails: logged.result == Some(LoggedOutcome::Failed),
             at_least: SimSpan::ZERO,
@@ -386,19 +386,21 @@ impl LogReader<'_> {
     fn fill(&self, splits: Vec<Option<Split>>, copies: usize, job: u64) -> Vec<Split> {
         let nodes = self.hosts.topology.len();
         let mut rng = stream(self.seed, Purpose::Workload, job);
-        let mut make_up = || {
-            let mut holders: Vec<TrackerId> = Vec::new();
-            // With Mumak's own draws the JobTracker places these splits later, by Java's random
-            // numbers, in the order in which it asks for them.
-            while self.draws == Draws::Own && holders.len() < copies.min(nodes as usize) {
-                let node = TrackerId(rng.random_range(0..nodes));
-                if !holders.contains(&node) {
-                    holders.push(node);
+        let splits = splits.into_iter().map(|split| {
+            split.unwrap_or_else(|| {
+                let mut holders: Vec<TrackerId> = Vec::new();
+                // With Mumak's own draws the JobTracker places these splits later, by Java's random
+                // numbers, in the order in which it asks for them.
+                while self.draws == Draws::Own && holders.len() < copies.min(nodes as usize) {
+                    let node = TrackerId(rng.random_range(0..nodes));
+                    if !holders.contains(&node) {
+                        holders.push(node);
+                    }
                 }
-            }
-            Split { bytes: Bytes::ZERO, holders: holders.into() }
-        };
-        splits.into_iter().map(|split| split.unwrap_or_else(&mut make_up)).collect()
+                Split { bytes: Bytes::ZERO, holders: holders.into() }
+            })
+        });
+        splits.collect()
     }
 }
 

@@ -34,10 +34,10 @@ impl LoggedJob {
         self.successful_map_attempt_cdfs = succeeded.map(cdf).into();
         self.failed_map_attempt_cdfs = failed.map(cdf).into();
         if let Some(most) = tries.iter().copied().filter(|at| *at < MOST_TRIES).max() {
-            let share = |number| {
+            let shares = (0..=most).map(|number| {
                 tries.iter().filter(|at| **at == number).count() as f64 / tries.len() as f64
-            };
-            self.mapper_tries_to_succeed = Some((0..=most).map(share).collect());
+            });
+            self.mapper_tries_to_succeed = Some(shares.collect());
         }
     }
 }
@@ -60,12 +60,13 @@ fn distance(map: &LoggedTask, attempt: &LoggedAttempt) -> usize {
         _ => None,
     };
     let Some([rack, host]) = attempt.location.as_ref().and_then(ends) else { return UNKNOWN };
-    let of = |[near, at]: [String; 2]| match () {
+    let preferred = map.preferred_locations.iter().filter_map(ends);
+    let levels = preferred.map(|[near, at]| match () {
         () if at == host => 0,
         () if near == rack => 1,
         () => 2,
-    };
-    map.preferred_locations.iter().filter_map(ends).map(of).min().unwrap_or(UNKNOWN)
+    });
+    levels.min().unwrap_or(UNKNOWN)
 }
 
 /// Returns the distribution of these durations, with a quantile for each twentieth.
@@ -75,15 +76,15 @@ fn cdf(mut times: Vec<i64>) -> LoggedCdf {
         // So does Rumen write an empty distribution.
         return LoggedCdf { minimum: i64::MIN, maximum: i64::MAX, ..LoggedCdf::default() };
     };
-    let ranking = |percent: usize| LoggedRanking {
+    let rankings = (5..100).step_by(5).map(|percent| LoggedRanking {
         relative_ranking: percent as f64 / 100.0,
         datum: times[(percent * times.len() / 100).max(1) - 1],
-    };
+    });
     LoggedCdf {
         number_values: times.len() as u64,
         minimum: *minimum,
         maximum: *maximum,
-        rankings: (5..100).step_by(5).map(ranking).collect(),
+        rankings: rankings.collect(),
     }
 }
 

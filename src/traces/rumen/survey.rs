@@ -147,7 +147,7 @@ impl LogSurvey {
     }
 
     /// Returns the facts that the log shows, each in a sentence.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn facts(&self) -> Vec<String> {
         let hearing = self.hearing().map(|hearing| match hearing {
             LogHearing::AtOnce(_) => "trackers reported the ends of attempts at once".to_owned(),
             LogHearing::Within(interval) => {
@@ -160,11 +160,11 @@ impl LogSurvey {
     /// Returns a sentence for each distance at which maps took longer.
     pub(super) fn told_penalties(&self) -> Vec<String> {
         let slower = DISTANCES.iter().zip(&self.far).filter(|(_, far)| 1.0 < far.penalty());
-        let told = |(at, far): (&&str, &FarMaps)| {
+        let notes = slower.map(|(at, far)| {
             let (penalty, maps) = (far.penalty(), far.maps);
             format!("maps {at} took {penalty} times as long ({maps} maps)")
-        };
-        slower.map(told).collect()
+        });
+        notes.collect()
     }
 }
 
@@ -208,15 +208,17 @@ fn input(attempt: &LoggedAttempt) -> u64 {
 /// Returns the distance of an attempt from the input of its map, by the names in the log: 0 on the
 /// node, 1 in the rack, 2 elsewhere. `None` if the log does not say where either was.
 fn distance(map: &LoggedTask, attempt: &LoggedAttempt) -> Option<usize> {
-    let (rack, host) = attempt.host_name.as_deref()?.rsplit_once('/')?;
-    let rack = rack.rsplit('/').next().unwrap_or(rack);
+    let (path, host) = attempt.host_name.as_deref()?.rsplit_once('/')?;
+    let rack = path.rsplit('/').next().unwrap_or(path);
     let layers = || map.preferred_locations.iter().map(|location| location.layers.as_slice());
-    let is_on = |layers: &[String]| layers.last().is_some_and(|name| name == host);
-    let is_near = |layers: &[String]| layers.iter().rev().nth(1).is_some_and(|name| name == rack);
     match () {
         () if layers().all(<[String]>::is_empty) => None,
-        () if layers().any(is_on) => Some(0),
-        () if layers().any(is_near) => Some(1),
+        () if layers().any(|layers| layers.last().is_some_and(|name| name == host)) => Some(0),
+        () if layers()
+            .any(|layers| layers.iter().rev().nth(1).is_some_and(|name| name == rack)) =>
+        {
+            Some(1)
+        }
         () => Some(2),
     }
 }

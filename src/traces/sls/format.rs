@@ -130,7 +130,8 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
     let [maps_ask, reduces_ask] =
         [asks(entry.map_memory, entry.map_cores), asks(entry.reduce_memory, entry.reduce_cores)];
     let maps = times.maps.iter().map(|time| task(submit, time, "map", 20, maps_ask));
-    let reduce = |time| task(maps_end, time, "reduce", REDUCE_PRIORITY, reduces_ask);
+    let reduce_tasks =
+        reduces.iter().map(|time| task(maps_end, time, "reduce", REDUCE_PRIORITY, reduces_ask));
     SlsJob {
         id: Some(entry.name.clone()),
         am_type: Some("mapreduce".to_owned()),
@@ -138,7 +139,7 @@ fn job_of(entry: &JobEntry, block: Bytes) -> SlsJob {
         end_ms: Some(maps_end + millis(longest(&reduces))),
         queue: Some(entry.pool.clone().unwrap_or_else(|| entry.user.clone())),
         user: Some(entry.user.clone()),
-        tasks: maps.chain(reduces.iter().map(reduce)).collect(),
+        tasks: maps.chain(reduce_tasks).collect(),
         ..SlsJob::default()
     }
 }

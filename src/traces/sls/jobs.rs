@@ -82,12 +82,12 @@ impl SlsTasks {
     /// Returns the split of each task, without bytes, on the node that the task prefers; `None` if
     /// no task prefers a node.
     fn splits(&self) -> Option<Arc<[Split]>> {
-        let split = |holder: &Option<TrackerId>| Split {
-            bytes: Bytes::ZERO,
-            holders: holder.iter().copied().collect(),
-        };
         let is_known = self.holders.iter().any(Option::is_some);
-        is_known.then(|| self.holders.iter().map(split).collect())
+        let splits = self
+            .holders
+            .iter()
+            .map(|holder| Split { bytes: Bytes::ZERO, holders: holder.iter().copied().collect() });
+        is_known.then(|| splits.collect())
     }
 }
 

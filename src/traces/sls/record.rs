@@ -135,8 +135,9 @@ impl SlsTask {
 
     /// Returns how long the task runs; `None` if that is unknown or below zero.
     pub(crate) fn duration(&self) -> Option<SimSpan> {
-        let lived = || u64::try_from(self.end_ms?.saturating_sub(self.start_ms?)).ok();
-        self.duration_ms.or_else(lived).map(SimSpan::from_millis)
+        self.duration_ms
+            .or_else(|| u64::try_from(self.end_ms?.saturating_sub(self.start_ms?)).ok())
+            .map(SimSpan::from_millis)
     }
 }
 
@@ -209,15 +210,15 @@ impl Record for SlsJob {
     fn implied(&self) -> u64 {
         // A task with a `count` is one object for many tasks, so a short file may stand for any
         // number.
-        let beyond_one = |task: &SlsTask| u64::from(task.count.unwrap_or(1).saturating_sub(1));
-        self.tasks.iter().map(beyond_one).sum()
+        self.tasks.iter().map(|task| u64::from(task.count.unwrap_or(1).saturating_sub(1))).sum()
     }
 
     fn suspicious(&self) -> Option<String> {
-        let backwards = |task: &&SlsTask| task.end_ms.is_some() && task.end_ms < task.start_ms;
-        let endless = |task: &&SlsTask| task.duration().is_some_and(|time| A_YEAR < time);
         let count = |is_odd: &dyn Fn(&&SlsTask) -> bool| self.tasks.iter().filter(is_odd).count();
-        match (count(&backwards), count(&endless)) {
+        match (
+            count(&|task| task.end_ms.is_some() && task.end_ms < task.start_ms),
+            count(&|task| task.duration().is_some_and(|time| A_YEAR < time)),
+        ) {
             (0, 0) => None,
             (0, 1) => Some("a task takes more than a year".to_owned()),
             (0, tasks) => Some(format!("{tasks} tasks take more than a year")),

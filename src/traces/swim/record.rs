@@ -113,8 +113,8 @@ fn job(line: &str, columns: &[&str]) -> Result<SwimJob, RecordFault> {
 
 fn number(what: &str, text: &str, most: u64) -> Result<u64, RecordFault> {
     // `007` and `+7` are numbers too, but would be written back as `7`.
-    let plain = |number: &u64| *number <= most && number.to_string() == text;
-    text.parse().ok().filter(plain).ok_or_else(|| {
+    let number: Option<u64> = text.parse().ok();
+    number.filter(|number| *number <= most && number.to_string() == text).ok_or_else(|| {
         let text = clip(text);
         RecordFault::new(format!("the {what}, is `{text}`, expected a whole number up to {most}"))
     })
