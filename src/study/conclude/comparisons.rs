@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::conclude::findings::{JobsOfRun, Metric};
 use crate::plan::manifest::StudyManifest;
 use mumakil_base::units::tell::{count, counted, significant};
-use mumakil_compare::{OutlyingRatio, Pair, family, shown_ratios};
+use mumakil_compare::{Pair, family, shown_ratios};
 use mumakil_results::expect::{Space, SpaceAxis, Unit};
 
 /// A metric under two values of the compared axis, in one cell of the other axes.
@@ -81,14 +81,14 @@ pub(crate) fn comparisons(
     for metric in metrics.iter().filter(|metric| !metric.chosen.contains(&axis)) {
         let mut seen = BTreeSet::new();
         for cell in &sheet.cells {
-            let shown = |(other, value): (usize, &usize)| {
+            let values = cell.values.iter().enumerate().map(|(other, value)| {
                 (other != axis && !metric.chosen.contains(&other)).then_some(*value)
-            };
-            let group: Vec<Option<usize>> = cell.values.iter().enumerate().map(shown).collect();
+            });
+            let group: Vec<Option<usize>> = values.collect();
             if seen.insert(group.clone()) {
                 let cells = ComparedCells { sheet, axis, metric, group };
-                let numbers = |value| Some(&metric.numbers[cells.place(value)?][..]);
-                let found = family(&pairs, numbers).into_iter();
+                let found = family(&pairs, |value| Some(&metric.numbers[cells.place(value)?][..]))
+                    .into_iter();
                 comparisons.extend(found.map(|pair| cells.comparison(pair, &space, jobs)));
             }
         }
@@ -112,28 +112,28 @@ impl ComparedCells<'_> {
         let values = [pair.places.0, pair.places.1];
         let [base, other] = values.map(|value| space.axes[*axis].values[value].label.clone());
         let places = values.map(|value| self.place(value).expect("both sides have numbers"));
-        let outlying = |far: &OutlyingRatio| OutlyingSeed {
+        let unsuccessful = places.map(|place| match metric.chosen.is_empty() {
+            true => jobs[place].iter().map(JobsOfRun::unsuccessful).sum(),
+            false => 0,
+        });
+        let name = format!("{other} against {base}{}", describe(&space.axes, group));
+        let left_out = left_out(unsuccessful, [&base, &other]);
+        let labels =
+            group.iter().enumerate().filter(|(place, _)| place != axis).map(|(place, value)| {
+                value.map(|value| space.axes[place].values[value].label.clone()).unwrap_or_default()
+            });
+        let outliers = pair.outliers.iter().map(|far| OutlyingSeed {
             seed: sheet.seeds[far.seed],
             ratio: far.ratio,
             median: far.median,
             distance: far.distance.is_finite().then_some(far.distance),
             runs: places.map(|place| sheet.cells[place].runs[far.seed].clone()),
-        };
-        let unsuccessful = places.map(|place| match metric.chosen.is_empty() {
-            true => jobs[place].iter().map(JobsOfRun::unsuccessful).sum(),
-            false => 0,
         });
-        let label = |(place, value): (usize, &Option<usize>)| {
-            let label = |value: usize| space.axes[place].values[value].label.clone();
-            (place != *axis).then(|| value.map(label).unwrap_or_default())
-        };
-        let name = format!("{other} against {base}{}", describe(&space.axes, group));
-        let left_out = left_out(unsuccessful, [&base, &other]);
         Comparison {
             metric: metric.text.clone(),
-            cell: group.iter().enumerate().filter_map(label).collect(),
+            cell: labels.collect(),
             words: format!("{name}: {}{left_out}", pair.words(metric.unit)),
-            outliers: pair.outliers.iter().map(outlying).collect(),
+            outliers: outliers.collect(),
             base,
             other,
             pair,
@@ -158,7 +158,7 @@ fn left_out(unsuccessful: [u64; 2], [base, other]: [&str; 2]) -> String {
 /// Returns a cell in words, without the axes that are `None` in `group`:
 /// ` at 40 nodes, replication=3`.
 fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
-    let tell = |(axis, value): (&SpaceAxis, &Option<usize>)| {
+    let words = axes.iter().zip(group).filter_map(|(axis, value)| {
         let value = &axis.values[(*value).filter(|_| 1 < axis.values.len())?];
         // For `nodes` write "40 nodes"; for `replication` write the name first.
         let is_count = axis.name().ends_with('s') && axis.unit() == Some(Unit::PLAIN);
@@ -168,8 +168,8 @@ fn describe(axes: &[SpaceAxis], group: &[Option<usize>]) -> String {
             (true, _) => format!("{label} {name}"),
             _ => format!("{name}={label}"),
         })
-    };
-    let told: Vec<String> = axes.iter().zip(group).filter_map(tell).collect();
+    });
+    let told: Vec<String> = words.collect();
     if told.is_empty() { String::new() } else { format!(" at {}", told.join(", ")) }
 }
 
@@ -184,8 +184,8 @@ pub struct ComparisonOddity {
 
 /// Returns the outlying seeds of comparisons, the farthest first, and each pair of runs once.
 pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
-    let all = comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed)));
-    let mut all: Vec<(&Comparison, &OutlyingSeed)> = all.collect();
+    let mut all: Vec<(&Comparison, &OutlyingSeed)> =
+        comparisons.iter().flat_map(|of| of.outliers.iter().map(move |seed| (of, seed))).collect();
     // A seed without a distance goes first: most ratios are equal, and the ratio of this seed
     // differs.
     let distance = |seed: &OutlyingSeed| seed.distance.unwrap_or(f64::INFINITY);
@@ -193,7 +193,7 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
     let mut seen = BTreeSet::new();
     // Several metrics may point at the same two runs: keep the seed with the largest distance.
     all.retain(|(_, seed)| seen.insert(&seed.runs));
-    let oddity = |(of, outlier): (&Comparison, &OutlyingSeed)| {
+    let oddities = all.into_iter().map(|(of, outlier)| {
         let Comparison { metric, base, other, name, .. } = of;
         let [ratio, median] = shown_ratios([outlier.ratio, outlier.median]);
         let far = match outlier.distance {
@@ -209,8 +209,8 @@ pub(crate) fn oddities(comparisons: &[Comparison]) -> Vec<ComparisonOddity> {
             ),
             runs: [base, other].into_iter().cloned().zip(outlier.runs.clone()).collect(),
         }
-    };
-    all.into_iter().map(oddity).collect()
+    });
+    oddities.collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::conclude::comparisons::Comparison;
 use crate::conclude::differing_job::differing_job;
 use crate::conclude::findings::{CellNumbers, FindingsError, StudyFindings};
 use crate::conclude::study_runs::StudyRuns;
@@ -18,7 +17,7 @@ use mumakil_base::statistics::{Band, Estimate};
 use mumakil_base::units::tell::{self, count, counted, significant};
 use mumakil_compare::{RatioVerdict, shown_ratios};
 use mumakil_draw::page::{Headline, HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
-use mumakil_results::expect::{Figure, Unit, in_words};
+use mumakil_results::expect::{Unit, in_words};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file, write_json};
 
@@ -69,23 +68,20 @@ pub fn conclude(
         [] => usual(sheet),
         own => own.to_vec(),
     };
-    let measured = |text: &str, cell: &[usize]| {
-        let metric = findings.metrics.iter().find(|metric| metric.text == text)?;
-        Some(metric.numbers[runs.place(cell)?].clone())
-    };
     let (study, space) = (&*sheet.study, sheet.space());
     let against = sheet.against;
     let marked = findings.marked(sheet);
-    let is_overloaded =
-        |cell: &[usize]| runs.place(cell).is_some_and(|place| findings.is_overloaded(place));
     let material = ChartMaterial {
         study,
         space,
         against,
         runs: &runs,
-        measured: &measured,
+        measured: &|text, cell| {
+            let metric = findings.metrics.iter().find(|metric| metric.text == text)?;
+            Some(metric.numbers[runs.place(cell)?].clone())
+        },
         marked: &marked,
-        is_overloaded: &is_overloaded,
+        is_overloaded: &|cell| runs.place(cell).is_some_and(|place| findings.is_overloaded(place)),
     };
     let pictures = draw(&specs, &material).map_err(FindingsError::from)?;
     let story = differing_job(sheet, &runs).map_err(FindingsError::from)?;
@@ -109,10 +105,12 @@ pub fn conclude(
     }
     // Remove result files that the study had before it was edited: they would be taken for current
     // results.
-    let is_written = |name: &str| files.iter().any(|(written, _)| *written == name);
-    clear(folder, |name| [COMPARISONS, LATENCY].contains(&name) && !is_written(name))?;
-    let is_chart = |name: &str| charts.iter().any(|chart| chart == name);
-    clear(&folder.join(CHARTS), |name| name.ends_with(".svg") && !is_chart(name))?;
+    clear(folder, |name| {
+        [COMPARISONS, LATENCY].contains(&name) && !files.iter().any(|(written, _)| *written == name)
+    })?;
+    clear(&folder.join(CHARTS), |name| {
+        name.ends_with(".svg") && !charts.iter().any(|chart| chart == name)
+    })?;
     // Write the summary last: other processes take a folder with a summary for complete.
     write_file(folder, SUMMARY, &tables::summary(sheet, &findings))?;
     Ok(Concluded { findings, pictures })
@@ -126,8 +124,8 @@ pub fn conclude(
 pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
     if summary.exists() && !read_manifest(folder).is_ok_and(|other| other == *sheet) {
-        let error = |source| OutputError::Write { path: summary.clone(), source };
-        fs::remove_file(&summary).map_err(error)?;
+        fs::remove_file(&summary)
+            .map_err(|source| OutputError::Write { path: summary.clone(), source })?;
     }
     write_json(folder, STUDY, sheet)
 }
@@ -180,7 +178,7 @@ pub fn charts(pictures: &[Picture]) -> Vec<PageBlock> {
 }
 
 fn figures(picture: &Picture) -> PageTable {
-    let row = |figure: &Figure| {
+    let rows = picture.figures.iter().map(|figure| {
         let difference = figure.difference();
         vec![
             PageCell::text(figure.what.clone()),
@@ -188,7 +186,7 @@ fn figures(picture: &Picture) -> PageTable {
             PageCell { value: figure.ours, ..PageCell::text(figure.told()) },
             PageCell::text(difference),
         ]
-    };
+    });
     PageTable {
         caption: format!("{}: published and ours", picture.drawing.title()),
         columns: vec![
@@ -197,16 +195,15 @@ fn figures(picture: &Picture) -> PageTable {
             PageColumn::number("ours", None),
             PageColumn::text("difference"),
         ],
-        rows: picture.figures.iter().map(row).collect(),
+        rows: rows.collect(),
     }
 }
 
+fn headline(label: &str, value: usize, note: String) -> Headline {
+    Headline { label: label.to_owned(), value: value.to_string(), note }
+}
+
 fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
-    let headline = |label: &str, value: usize, note: String| Headline {
-        label: label.to_owned(),
-        value: value.to_string(),
-        note,
-    };
     let axes = sheet.axes.iter().map(|axis| format!("{} × {}", axis.values.len(), axis.short()));
     let mut blocks = Vec::new();
     if !sheet.description.is_empty() {
@@ -270,7 +267,7 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         [mean, PageColumn::text("95 % interval")]
     });
     let space = sheet.space();
-    let row = |(number, cell): (usize, &crate::plan::manifest::ManifestCell)| {
+    let rows = sheet.cells.iter().enumerate().map(|(number, cell)| {
         let labels = space.axes.iter().zip(&cell.values).map(|(axis, value)| {
             let value = &axis.values[*value];
             PageCell {
@@ -281,24 +278,25 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         let numbers = findings.metrics.iter().flat_map(|metric| {
             let numbers: Vec<f64> = metric.numbers[number].iter().flatten().copied().collect();
             // As on charts: no reader expects a share above one, or a time below zero.
-            let possible = |band: Band| band.drawn(&numbers, metric.unit == Unit::SHARE);
-            let found = metric.cells[number]
-                .map(|CellNumbers { mean, .. }| Estimate { band: mean.band.map(possible), ..mean });
+            let found = metric.cells[number].map(|CellNumbers { mean, .. }| Estimate {
+                band: mean.band.map(|band| band.drawn(&numbers, metric.unit == Unit::SHARE)),
+                ..mean
+            });
             band(found, sheet.seeds.len(), |numbers| metric.unit.show_together(numbers))
         });
         labels.chain(numbers).collect()
-    };
+    });
     PageTable {
         caption: "Means over the seeds of each cell".to_owned(),
         columns: axes.chain(metrics).collect(),
-        rows: sheet.cells.iter().enumerate().map(row).collect(),
+        rows: rows.collect(),
     }
     .without_empty_columns()
 }
 
 fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
-    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
-    let others = others.map(|(_, axis)| PageColumn::text(axis.field.clone()));
+    let axes = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = axes.map(|(_, axis)| PageColumn::text(axis.field.clone()));
     let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
         PageColumn::text("compared"),
         // The verdict stands early: narrow screens cut tables on the right.
@@ -318,38 +316,38 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         let known = largest.entry(&found.metric).or_default();
         *known = tell::largest(ends.into_iter().chain([mean, *known]));
     }
-    let row = |found: &Comparison| {
+    let rows = findings.comparisons.iter().map(|found| {
         let metric = findings.metrics.iter().find(|metric| metric.text == found.metric);
         let unit = metric.map_or(Unit::PLAIN, |metric| metric.unit);
         let texts = [&found.metric].into_iter().chain(&found.cell).cloned().map(PageCell::text);
         let compared = PageCell::text(format!("{} against {}", found.other, found.base));
         let largest = largest.get(&*found.metric).copied().unwrap_or_default();
-        let show = |numbers| unit.show_differences_in_column(numbers, largest);
-        let difference = band(found.pair.difference, seeds, show);
+        let difference = band(found.pair.difference, seeds, |numbers| {
+            unit.show_differences_in_column(numbers, largest)
+        });
         let ratio = band(found.pair.ratio, seeds, shown_ratios);
         let p = found.pair.p.map_or_else(PageCell::default, |p| {
             let told = if p < 0.001 { "< 0.001".to_owned() } else { significant(p, 2) };
             PageCell::number(p, told)
         });
-        let verdict = match (found.pair.verdict, found.pair.more_seeds) {
+        let words = match (found.pair.verdict, found.pair.more_seeds) {
             (RatioVerdict::Undecided, Some(more)) => {
                 format!("undecided, about {} more", counted(more as u64, "seed"))
             }
             (verdict, _) => verdict.word().to_owned(),
         };
-        let verdict = match found.unsuccessful {
-            [0, 0] => verdict,
+        let verdict = PageCell::text(match found.unsuccessful {
+            [0, 0] => words,
             [base, other] => {
-                format!("{verdict}; {} and {} unsuccessful", counted(other, "job"), count(base))
+                format!("{words}; {} and {} unsuccessful", counted(other, "job"), count(base))
             }
-        };
-        let verdict = PageCell::text(verdict);
+        });
         texts.chain([compared]).chain(ratio).chain([verdict]).chain(difference).chain([p]).collect()
-    };
+    });
     PageTable {
         caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
         columns: columns.collect(),
-        rows: findings.comparisons.iter().map(row).collect(),
+        rows: rows.collect(),
     }
     .without_empty_columns()
 }

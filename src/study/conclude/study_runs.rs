@@ -44,17 +44,18 @@ impl<'s> StudyRuns<'s> {
     /// Returns the index of a cell whose runs are all done; `None` if the study leaves it out, or a
     /// run is missing.
     pub fn whole(&self, cell: &[usize]) -> Option<usize> {
-        let is_done =
-            |place: &usize| self.sheet.cells[*place].runs.iter().all(|run| self.store.has(run));
-        self.place(cell).filter(is_done)
+        self.place(cell)
+            .filter(|place| self.sheet.cells[*place].runs.iter().all(|run| self.store.has(run)))
     }
 
     /// Returns the runs of a cell, given by its index, seed by seed.
     pub fn of(&self, place: usize) -> impl Iterator<Item = &RunResults> {
         self.runs[place].iter().enumerate().map(move |(seed, run)| {
             let number = place * self.sheet.seeds.len() + seed;
-            let of = |found| RunResults::of(found, number, self.recent.clone());
-            run.get_or_init(|| of(self.store.place(&self.sheet.cells[place].runs[seed])))
+            run.get_or_init(|| {
+                let found = self.store.place(&self.sheet.cells[place].runs[seed]);
+                RunResults::of(found, number, self.recent.clone())
+            })
         })
     }
 

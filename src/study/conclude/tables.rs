@@ -34,8 +34,8 @@ pub(crate) fn runs(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
 pub(crate) fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
     let axes = sheet.axes.iter().map(|axis| axis.field.clone());
     let metrics = findings.metrics.iter().flat_map(|metric| {
-        let of = |word: &str| format!("{} {word}{}", metric.text, unit(metric.unit));
-        let numbers = ["mean", "low", "high", "median", "sd"].map(of);
+        let numbers = ["mean", "low", "high", "median", "sd"]
+            .map(|word| format!("{} {word}{}", metric.text, unit(metric.unit)));
         numbers.into_iter().chain([format!("{} n", metric.text)])
     });
     let mut table = CsvTable::new(axes.chain(["runs".to_owned()]).chain(metrics));
@@ -59,12 +59,12 @@ pub(crate) fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> 
 /// Returns `comparisons.csv`: a row for each metric, cell of the other axes and pair of compared
 /// values.
 pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<u8> {
-    let others = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
-    let others = others.map(|(_, axis)| axis.field.clone());
+    let axes = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
+    let others = axes.map(|(_, axis)| axis.field.clone());
     let difference = ["base", "other", "difference", "low", "high"];
-    let words = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
-    let words = words.chain(["p", "verdict", "more seeds", "outliers"]);
-    let words = words.chain(["base unsuccessful", "other unsuccessful"]).map(str::to_owned);
+    let numbers = difference.into_iter().chain(["ratio", "ratio low", "ratio high", "n"]);
+    let judged = numbers.chain(["p", "verdict", "more seeds", "outliers"]);
+    let words = judged.chain(["base unsuccessful", "other unsuccessful"]).map(str::to_owned);
     let mut table = CsvTable::new(["metric".to_owned()].into_iter().chain(others).chain(words));
     for found in &findings.comparisons {
         // Difference and ratio come from the same seeds, so one count is enough.
@@ -73,13 +73,13 @@ pub(crate) fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> Ve
             [found.pair.difference, found.pair.ratio].into_iter().flat_map(estimate).chain([n]);
         let labels = [found.metric.clone()].into_iter().chain(found.cell.iter().cloned());
         let outliers = found.outliers.iter().map(|outlier| outlier.seed.to_string());
-        let last = [
+        let texts = [
             cell_of(found.pair.p),
             found.pair.verdict.word().to_owned(),
             found.pair.more_seeds.map_or(String::new(), |more| more.to_string()),
             outliers.collect::<Vec<_>>().join(" "),
         ];
-        let last = last.into_iter().chain(found.unsuccessful.map(|jobs| jobs.to_string()));
+        let last = texts.into_iter().chain(found.unsuccessful.map(|jobs| jobs.to_string()));
         let sides = [found.base.clone(), found.other.clone()];
         table.row(labels.chain(sides).chain(numbers).chain(last));
     }

@@ -1,7 +1,6 @@
 //! Which sabotages of a study its expectations notice, and which expectations notice none.
 
 use crate::plan::manifest::StudyManifest;
-use crate::plan::sabotage::Sabotage;
 use crate::plan::spec::Study;
 use crate::run::store::Store;
 use mumakil_results::expect::VerdictState;
@@ -58,27 +57,28 @@ impl Teeth {
     /// each sabotage.
     pub fn of(study: &Study, plain: &[VerdictState], sabotaged: &[Vec<VerdictState>]) -> Self {
         let named = |places: &mut dyn Iterator<Item = usize>| -> Vec<String> {
-            let name = |place: usize| study.expect[place].words().to_owned();
-            places.map(name).collect()
+            places.map(|place| study.expect[place].words().to_owned()).collect()
         };
         let holds = |states: &[VerdictState], place: usize| states[place] == VerdictState::Holds;
         // Numbers without a bound cannot fail, and known gaps fail already.
         let held: Vec<usize> = (0..plain.len()).filter(|place| holds(plain, *place)).collect();
         let breaks =
             |states: &[VerdictState], place: usize| holds(plain, place) && !holds(states, place);
-        let outcome = |(sabotage, states): (&Sabotage, &Vec<VerdictState>)| {
+        let outcomes = study.sabotages.iter().zip(sabotaged).map(|(sabotage, states)| {
             let mut broken = held.iter().copied().filter(|place| breaks(states, *place));
             let wanted = sabotage.fails.iter().map(|number| number - 1);
             let mut missed = wanted.filter(|place| !breaks(states, *place));
             let what = sabotage.what();
             SabotageOutcome { what, by: named(&mut broken), missed: named(&mut missed) }
-        };
-        let survives = |place: &usize| !sabotaged.iter().any(|found| breaks(found, *place));
-        let fails = |place: &usize| plain[*place] == VerdictState::Fails;
+        });
+        let held = held.iter().copied();
+        let mut toothless =
+            held.filter(|place| !sabotaged.iter().any(|found| breaks(found, *place)));
+        let mut failing = (0..plain.len()).filter(|place| plain[*place] == VerdictState::Fails);
         Self {
-            sabotages: study.sabotages.iter().zip(sabotaged).map(outcome).collect(),
-            toothless: named(&mut held.iter().copied().filter(survives)),
-            failing: named(&mut (0..plain.len()).filter(fails)),
+            sabotages: outcomes.collect(),
+            toothless: named(&mut toothless),
+            failing: named(&mut failing),
         }
     }
 }

@@ -43,12 +43,14 @@ fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     // Each further axis multiplies the charts. If the charts become too many, the next axis makes
     // the rows of a heat map; if even that is not enough, the remaining axes stay at their first
     // values.
-    let charts = |axes: &[&ManifestAxis]| axes.iter().map(|axis| axis.values.len()).product();
-    let too_many = |axes: &[&ManifestAxis]| MOST_CHARTS < charts(axes);
+    let too_many =
+        |axes: &[&ManifestAxis]| MOST_CHARTS < axes.iter().map(|axis| axis.values.len()).product();
     let rows = if by.is_none() && too_many(&others) { others.pop() } else { None };
-    let first = |axis: &&ManifestAxis| (axis.field.clone(), axis.values[0].as_str().into());
-    let fixed =
-        if too_many(&others) { others.iter().map(first).collect() } else { IndexMap::new() };
+    let fixed = if too_many(&others) {
+        others.iter().map(|axis| (axis.field.clone(), axis.values[0].as_str().into())).collect()
+    } else {
+        IndexMap::new()
+    };
     let spec = ChartSpec {
         over: over.clone().or(by.clone()),
         by: by.clone().filter(|_| over.is_some()),

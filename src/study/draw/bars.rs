@@ -1,7 +1,7 @@
 //! `bars`: a metric for each value of an axis, with its interval, or several metrics side by side.
 
 use super::Picture;
-use super::canvas::{AskedExpression, AxisSpot, BAND, Canvas, Group};
+use super::canvas::{AxisSpot, BAND, Canvas, Group};
 use super::expressions::OneOrMore;
 use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
@@ -91,10 +91,10 @@ fn drawn(canvas: &Canvas<'_>) -> Vec<DrawnBars> {
         let values = canvas.values(canvas.by).into_iter();
         return values.map(|(name, by)| DrawnBars { name, by, groups: canvas.groups() }).collect();
     }
-    let of_expression = |(expression, asked): (usize, &AskedExpression<'_>)| {
-        let group = |(label, over)| Group { label, expression, over };
-        let groups = canvas.values(canvas.over).into_iter().map(group).collect();
+    let bars = canvas.asked.iter().enumerate().map(|(expression, asked)| {
+        let values = canvas.values(canvas.over).into_iter();
+        let groups = values.map(|(label, over)| Group { label, expression, over }).collect();
         DrawnBars { name: asked.name.to_owned(), by: None, groups }
-    };
-    canvas.asked.iter().enumerate().map(of_expression).collect()
+    });
+    bars.collect()
 }

@@ -103,15 +103,15 @@ impl Canvas<'_> {
     /// axis.
     pub(super) fn groups(&self) -> Vec<Group> {
         let values = self.values(self.over);
-        let of = |(expression, asked): (usize, &AskedExpression<'_>)| {
-            let group = |(label, over): &(String, Option<AxisSpot>)| Group {
+        let mut groups = Vec::new();
+        for (expression, asked) in self.asked.iter().enumerate() {
+            groups.extend(values.iter().map(|(label, over)| Group {
                 label: named(asked.name, label),
                 expression,
                 over: *over,
-            };
-            values.iter().map(group).collect::<Vec<_>>()
-        };
-        self.asked.iter().enumerate().flat_map(of).collect()
+            }));
+        }
+        groups
     }
 
     /// Returns the look of each value of the horizontal axis if the chart has no other series: the
@@ -166,14 +166,15 @@ impl Canvas<'_> {
         asked: &AskedExpression<'_>,
         cell: &[usize],
     ) -> Result<Option<Bar>, ReadError> {
-        let Some(numbers) = self.numbers(asked, cell)? else { return Ok(None) };
-        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        let Some(found) = self.numbers(asked, cell)? else { return Ok(None) };
+        let numbers: Vec<f64> = found.into_iter().flatten().collect();
         // A share lies between 0 and 1, but its interval may reach below 0 or above 1: the drawing
         // cuts the interval.
-        let drawn = |band: Band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE);
         Ok(interval(&numbers).map(|Estimate { mean, band, .. }| Bar {
             value: mean,
-            whisker: band.map(drawn).map(|Band { low, high }| (low, high)),
+            whisker: band
+                .map(|band| band.drawn(&numbers, asked.plan.unit() == Unit::SHARE))
+                .map(|Band { low, high }| (low, high)),
         }))
     }
 
@@ -249,8 +250,8 @@ pub(super) fn labels_of<'n>(
     over: Option<usize>,
 ) -> Vec<String> {
     let values = values_of(space, over);
-    let of = |name| values.iter().map(move |(label, _)| named(name, label)).collect::<Vec<_>>();
-    names.flat_map(of).collect()
+    let labels = names.flat_map(|name| values.iter().map(move |(label, _)| named(name, label)));
+    labels.collect()
 }
 
 /// Returns the name of an expression together with the label of a value; either may be empty.

@@ -31,10 +31,6 @@ impl ChartSpec {
         layout: &Layout,
         space: &Space,
     ) -> Result<(), YamlProblem> {
-        let missing = |axis: &str| {
-            let message = format!("this chart needs `{axis}`, the axis that it goes over");
-            Err(YamlProblem::value(Path::default(), message))
-        };
         let unused = |key: &str| {
             let message = format!("this kind of chart has no `{key}`");
             Err(YamlProblem::key(Path::of(key), message))
@@ -42,7 +38,10 @@ impl ChartSpec {
         let axes = [("over", nature.over, layout.over), ("by", nature.by, layout.by)];
         for (key, wanted, axis) in axes {
             match (wanted, axis.map(|axis| &space.axes[axis])) {
-                (AxisUse::Needed | AxisUse::NeededNumbers, None) => return missing(key),
+                (AxisUse::Needed | AxisUse::NeededNumbers, None) => {
+                    let message = format!("this chart needs `{key}`, the axis that it goes over");
+                    return Err(YamlProblem::value(Path::default(), message));
+                }
                 (AxisUse::Unused, Some(_)) => return unused(key),
                 (AxisUse::NeededNumbers, Some(axis)) if axis.unit().is_none() => {
                     let path = &axis.path;

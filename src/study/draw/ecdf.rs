@@ -62,13 +62,10 @@ fn share_at_most(values: &[f64], most: f64) -> Option<f64> {
 /// may give one number for each task or for each job; then the word is "jobs or tasks".
 fn counted(canvas: &Canvas<'_>) -> &'static str {
     // An expression of one number for each run, such as `makespan`, makes a sample of runs.
-    let is_metric = |asked: &AskedExpression<'_>| {
-        ExpressionKind::Metric.plan(asked.text, &canvas.material.space).is_ok()
-    };
-    let is_of_jobs = |asked: &AskedExpression<'_>| !asked.plan.needs().reads::<AttemptRow>();
-    if canvas.asked.iter().all(is_metric) {
+    let mut asked = canvas.asked.iter();
+    if asked.all(|asked| ExpressionKind::Metric.plan(asked.text, &canvas.material.space).is_ok()) {
         "runs"
-    } else if canvas.asked.iter().all(is_of_jobs) {
+    } else if canvas.asked.iter().all(|asked| !asked.plan.needs().reads::<AttemptRow>()) {
         "jobs"
     } else {
         "jobs or tasks"

@@ -84,8 +84,7 @@ impl ChartSpec {
                     (by().collect(), UnderPoints::Axis(&space.axes[over]))
                 }
                 (Some(PointPositions::Values), _) => {
-                    let of = |name| by().map(move |label| named(name, &label));
-                    (names().flat_map(of).collect(), UnderPoints::Values(unit))
+                    (names().flat_map(|name| by().map(move |label| named(name, &label))).collect(), UnderPoints::Values(unit))
                 }
                 _ => return Err(YamlProblem::key(at, "this kind of chart has no `published`")),
             };
@@ -138,10 +137,10 @@ impl UnderPoints<'_> {
     fn points(&self, series: &Series, unit: Unit) -> Result<Vec<PublishedPoint>, YamlProblem> {
         let points = match series {
             Series::Each(numbers) => self.each(numbers)?,
-            Series::At(numbers) => {
-                let at = |(label, number): (&String, &PublishedNumber)| self.at(label, number);
-                numbers.iter().map(at).collect::<Result<_, _>>()?
-            }
+            Series::At(numbers) => numbers
+                .iter()
+                .map(|(label, number)| self.at(label, number))
+                .collect::<Result<_, _>>()?,
         };
         for PublishedPoint { label, number, .. } in &points {
             if !number.unit.fits(unit) {
@@ -189,10 +188,10 @@ impl UnderPoints<'_> {
                 YamlProblem::value(Path::default(), message).hint("write `~` where none is")
             );
         }
-        let point = |((at, label), number): ((f64, &str), &Option<PublishedNumber>)| {
+        let marks = places.into_iter().zip(numbers).filter_map(|((at, label), number)| {
             Some(PublishedPoint { at, label: label.to_owned(), number: number.clone()? })
-        };
-        Ok(places.into_iter().zip(numbers).filter_map(point).collect())
+        });
+        Ok(marks.collect())
     }
 
     /// Places a published number at a label, or at a number that need not be one of the axis'
@@ -246,8 +245,9 @@ impl<'de> Deserialize<'de> for PublishedEntry {
                 f.write_str("a number with its unit such as `98 %`, a list, or {value: number}")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedEntry, E> {
-                let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
-                PublishedNumber::parse(text).map(PublishedEntry::Number).ok_or_else(wrong)
+                PublishedNumber::parse(text)
+                    .map(PublishedEntry::Number)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
             numbers_as_text!();
             // `PointsVisitor` reads lists and mappings.

@@ -183,16 +183,16 @@ impl Sweep {
     /// earlier axis would have the same effect. An axis may vary a single field inside the setting
     /// of an earlier axis.
     fn overlap(&self) -> Option<YamlProblem> {
-        let puts = self.axes.iter().flat_map(|axis| &axis.values[0].puts);
-        let puts: Vec<&AxisPut> = puts.collect();
+        let puts: Vec<&AxisPut> = self.axes.iter().flat_map(|axis| &axis.values[0].puts).collect();
         // Setting `cluster.preset` replaces all of `cluster`: count it as if the axis set
         // `cluster`.
-        let replaced_by = |put: &AxisPut| match put.path.split_last() {
-            Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => around,
-            _ => put.path.clone(),
-        };
-        let overwrites = |(place, put): (usize, &&AxisPut)| {
-            let replaced = replaced_by(put);
+        puts.iter().enumerate().find_map(|(place, put)| {
+            let replaced = match put.path.split_last() {
+                Some((around, PathStep::Key(key))) if shape().at(&around).is_named_by(key) => {
+                    around
+                }
+                _ => put.path.clone(),
+            };
             // Only earlier axes can be overwritten: values are applied in the order of the axes.
             let lost = puts[..place].iter().find(|lost| replaced.contains(&lost.path))?;
             let message =
@@ -203,15 +203,14 @@ impl Sweep {
             let is_around = !lost.path.contains(&put.path);
             let hint = format!("write `{}` before `{}`", put.path, lost.path);
             Some(if is_around { problem.hint(hint) } else { problem })
-        };
-        puts.iter().enumerate().find_map(overwrites)
+        })
     }
 
     /// Returns an error if one axis varies an option of a policy, and another axis chooses another
     /// policy or varies an option of another policy. Setting an option also chooses its policy.
     fn other_policy(&self) -> Option<YamlProblem> {
-        let policies = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
-        let policies = policies.filter(|put| put.path.to_string() == "scheduler");
+        let puts = self.axes.iter().flat_map(|axis| &axis.values).flat_map(|value| &value.puts);
+        let policies = puts.filter(|put| put.path.to_string() == "scheduler");
         let mut names = policies.filter_map(|put| match &put.value {
             Value::Mapping(map) => map.keys().next()?.as_str(),
             value => value.as_str(),
@@ -272,8 +271,8 @@ fn seeds(value: &Value) -> Result<Seeds, String> {
             _ => Err("expected from 1 to 100000 seeds".to_owned()),
         },
         Value::Sequence(list) if !list.is_empty() => {
-            let seeds: Option<Vec<u64>> = list.iter().map(Value::as_u64).collect();
-            let seeds = seeds.ok_or("a seed is a whole number of zero or more")?;
+            let listed: Option<Vec<u64>> = list.iter().map(Value::as_u64).collect();
+            let seeds = listed.ok_or("a seed is a whole number of zero or more")?;
             // Sort a copy: the tables keep the user's order of seeds.
             let mut sorted = seeds.clone();
             sorted.sort_unstable();
@@ -436,24 +435,25 @@ impl<'v> RangeBound<'v> {
         let whole = is_log || span % (points - 1) as f64 == 0.0;
         let like = Self { whole: whole && from.whole && to.whole, ..*from };
         let size = f64::max(from.number.abs(), to.number.abs());
-        let value = |index: u64| {
-            let share = index as f64 / (points - 1) as f64;
-            if is_log {
-                let number = from.number * (to.number / from.number).powf(share);
-                like.value(number, number)
-            } else {
-                like.value(from.number + span * share, size)
-            }
-        };
-        (0..points).map(value).collect()
+        (0..points)
+            .map(|index| {
+                let share = index as f64 / (points - 1) as f64;
+                if is_log {
+                    let number = from.number * (to.number / from.number).powf(share);
+                    like.value(number, number)
+                } else {
+                    like.value(from.number + span * share, size)
+                }
+            })
+            .collect()
     }
 
     /// Returns a computed number as a value in the bound's unit: a whole number if the bound is
     /// whole, otherwise a number rounded to the twelfth digit of `size`.
     pub(crate) fn value(&self, number: f64, size: f64) -> Value {
         // Rounding removes the errors of binary fractions, as in 0.30000000000000004.
-        let digits = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
-        let digits = if self.whole { 0 } else { digits };
+        let precise = (11.0 - size.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+        let digits = if self.whole { 0 } else { precise };
         let number: f64 = format!("{number:.digits$}").parse().expect("printed numbers parse");
         match self.unit {
             // Below 9e18 a whole number fits into 64 bits: write `10`, not `10.0`.
@@ -511,8 +511,9 @@ fn range(at: &Path, map: &Mapping) -> Result<Vec<Value>, YamlProblem> {
             }
             let like = RangeBound { whole, ..from };
             // Multiply: adding the step repeatedly would add up its rounding error.
-            let number = |index: u64| like.number + step.number * index as f64;
-            Ok((0..=steps as u64).map(|index| like.value(number(index), size)).collect())
+            Ok((0..=steps as u64)
+                .map(|index| like.value(like.number + step.number * index as f64, size))
+                .collect())
         }
         (false, Some(points)) => {
             let values = RangeBound::points(&from, &to, points, is_log);
@@ -550,13 +551,12 @@ fn labels(values: &[(Path, Value)]) -> Vec<String> {
     let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();
     let mut counts: FxHashMap<&String, usize> = FxHashMap::default();
     short.iter().for_each(|label| *counts.entry(label).or_default() += 1);
-    let is_unique = |label: &String| counts[label] == 1;
-    let label = |((_, value), label): (&(Path, Value), &String)| match value {
+    let labels = values.iter().zip(&short).map(|((_, value), label)| match value {
         // If several values have the same short name, show their options, too.
-        Value::Mapping(map) if !map.contains_key("as") && !is_unique(label) => text(value),
+        Value::Mapping(map) if !map.contains_key("as") && counts[label] != 1 => text(value),
         _ => label.clone(),
-    };
-    values.iter().zip(&short).map(label).collect()
+    });
+    labels.collect()
 }
 
 /// Returns a short label of a value: its `as`, or its text.
@@ -593,15 +593,16 @@ pub(crate) fn text(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.trim().to_owned(),
         Value::Sequence(list) => list.iter().map(text).collect::<Vec<_>>().join(" "),
-        Value::Mapping(map) => {
-            let part = |(key, value): (&Value, &Value)| match value {
+        Value::Mapping(map) => map
+            .iter()
+            .map(|(key, value)| match value {
                 Value::Mapping(inside) if inside.is_empty() => text(key),
                 Value::Mapping(_) => format!("{} {}", text(key), text(value)),
                 Value::Null => text(key),
                 _ => format!("{}={}", text(key), text(value)),
-            };
-            map.iter().map(part).collect::<Vec<_>>().join(" ")
-        }
+            })
+            .collect::<Vec<_>>()
+            .join(" "),
         Value::Tagged(tagged) => text(&tagged.value),
     }
 }
@@ -629,8 +630,7 @@ fn distinct(at: &Path, axis: Axis) -> Result<Axis, YamlProblem> {
     let mut labels = FxHashSet::default();
     for value in &axis.values {
         // Line ends and tabs may be in the text of a value; nothing else of this kind is of use.
-        let controls = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        if value.label.contains(controls) {
+        if value.label.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
             let place = value.puts.first().map_or(at, |put| &put.written);
             let message = format!("the name `{}` has a control character", value.label);
             return Err(YamlProblem::value(place.clone(), message).hint("leave it out"));

@@ -54,10 +54,10 @@ pub(crate) fn bring(
         // message.
         let Some(name) = files::kept_name(&called, &file.sha256) else { continue };
         let target = folder.join(KEPT).join(name);
-        let unread = |source| TraceError::Read { path: file.place.clone(), source };
         let is_copied = match which {
             BroughtFiles::All => true,
-            BroughtFiles::FromElsewhere => !same_device(&file.place, folder).map_err(unread)?,
+            BroughtFiles::FromElsewhere => !same_device(&file.place, folder)
+                .map_err(|source| TraceError::Read { path: file.place.clone(), source })?,
             BroughtFiles::Links => !cfg!(unix),
         };
         // If a link is wanted, an existing copy is enough. If a copy is wanted, an existing link is

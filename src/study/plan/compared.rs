@@ -58,8 +58,9 @@ impl ComparedWith {
             }
             Self::All => {
                 // List each pair once, with the earlier value as base.
-                let others = |base| (base + 1..values).map(move |other| (base, other));
-                (0..values).flat_map(others).collect()
+                (0..values)
+                    .flat_map(|base| (base + 1..values).map(move |other| (base, other)))
+                    .collect()
             }
         }
     }

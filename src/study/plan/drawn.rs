@@ -40,27 +40,27 @@ impl DrawnField {
                     .hint("such as `draw: {cluster.nodes: [10, 20, 40]}`"));
             }
         };
-        let field = |(name, values): (&Value, &Value)| {
+        let puts = fields.iter().map(|(name, values)| {
             let name = name.as_str().unwrap_or_default();
             let written = at.key(name);
             let path = field(&written, name)?;
             check(&written, values)?;
             Ok(Self { path, written, values: values.clone() })
-        };
-        fields.iter().map(field).collect()
+        });
+        puts.collect()
     }
 
     /// Draws the values of all fields for a seed.
     pub(crate) fn draw(fields: &[Self], seed: u64) -> impl Iterator<Item = (&Self, Value)> {
-        let value = move |(number, field): (u64, &Self)| {
+        (0..).zip(fields).map(move |(number, field)| {
             let mut rng = stream(seed, Purpose::Condition, number);
-            match &field.values {
+            let value = match &field.values {
                 Value::Sequence(list) => list.choose(&mut rng).cloned().unwrap_or_default(),
                 Value::Mapping(range) => between(range, &mut rng).unwrap_or_default(),
                 _ => Value::Null,
-            }
-        };
-        (0..).zip(fields).map(move |(number, field)| (field, value((number, field))))
+            };
+            (field, value)
+        })
     }
 }
 
@@ -111,8 +111,8 @@ fn between(range: &Mapping, rng: &mut ChaCha8Rng) -> Option<Value> {
     let share: f64 = rng.random();
     // A whole range draws its last number as often as the others.
     let (low, high) = (from.number, to.number + f64::from(u8::from(whole)));
-    let number = if is_log { low * (high / low).powf(share) } else { low + (high - low) * share };
-    let number = if whole { number.floor().min(to.number) } else { number };
+    let drawn = if is_log { low * (high / low).powf(share) } else { low + (high - low) * share };
+    let number = if whole { drawn.floor().min(to.number) } else { drawn };
     // Six digits are enough for a condition, and are read well in a scenario.
     let number = if whole { number } else { format!("{number:.5e}").parse().ok()? };
     Some(RangeBound { whole, ..from }.value(number, number))

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::ChartSpec;
 use crate::plan::compared::ComparedWith;
-use crate::plan::runs::{Plan, PlannedRun};
+use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
 use mumakil_base::files::STUDY;
 use mumakil_results::expect::{self, Expectation, Space};
@@ -78,10 +78,11 @@ impl StudyManifest {
         // Every cell has the same number of runs. A plan has at least one cell, since `wanted`
         // refuses a plan without cells.
         let seeds = plan.runs.len() / plan.cells.len();
-        let cell = |(cell, runs): (&crate::plan::runs::Cell, &[PlannedRun])| ManifestCell {
-            values: cell.values.clone(),
-            runs: runs.iter().map(|run| run.id.clone()).collect(),
-        };
+        let cells =
+            plan.cells.iter().zip(plan.runs.chunks(seeds)).map(|(cell, runs)| ManifestCell {
+                values: cell.values.clone(),
+                runs: runs.iter().map(|run| run.id.clone()).collect(),
+            });
         Self {
             study: study.name.as_str().to_owned(),
             description: study.description.clone(),
@@ -91,7 +92,7 @@ impl StudyManifest {
             compare: study.compare,
             against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
-            cells: plan.cells.iter().zip(plan.runs.chunks(seeds)).map(cell).collect(),
+            cells: cells.collect(),
             metrics: study.metrics.clone(),
             charts: study.charts.clone(),
             expect: study.expect.clone(),
@@ -101,8 +102,9 @@ impl StudyManifest {
     /// Returns the manifest without the cells that contain any of these runs; `None` if no cell is
     /// left. The result has no expectations, since expectations are about all cells.
     pub fn without(&self, runs: &[&str]) -> Option<Self> {
-        let is_whole = |cell: &&ManifestCell| !cell.runs.iter().any(|run| runs.contains(&&**run));
-        let cells: Vec<ManifestCell> = self.cells.iter().filter(is_whole).cloned().collect();
+        let whole =
+            self.cells.iter().filter(|cell| !cell.runs.iter().any(|run| runs.contains(&&**run)));
+        let cells: Vec<ManifestCell> = whole.cloned().collect();
         let (left, all) = (cells.len(), self.cells.len());
         let story = format!(
             "Of {all} combinations {} are left out, in which a run failed. {}",
@@ -148,14 +150,11 @@ impl ManifestAxis {
 
     /// Returns the axis in the form that expressions use.
     pub(crate) fn space(&self) -> expect::SpaceAxis {
-        let value = |label: &String| {
+        let values = self.values.iter().map(|label| {
             let text = self.numbers.get(label).unwrap_or(label);
             expect::SpaceValue { label: label.clone(), ..expect::SpaceValue::new(text) }
-        };
-        expect::SpaceAxis {
-            path: self.field.clone(),
-            values: self.values.iter().map(value).collect(),
-        }
+        });
+        expect::SpaceAxis { path: self.field.clone(), values: values.collect() }
     }
 
     /// Returns whether all values of the axis are numbers.

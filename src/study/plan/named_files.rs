@@ -56,8 +56,8 @@ impl NamedFile {
 /// Returns the policies in a scenario's tree, each with its path: `scheduler`, and the `scheduler`
 /// of each entry of `later`.
 fn policies(tree: &Value) -> impl Iterator<Item = (At, SchedulerChoice)> {
-    let later = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
-    let later = (0..later).map(|entry| At::of("later").index(entry).key("scheduler"));
+    let entries = tree.get("later").and_then(Value::as_sequence).map_or(0, Vec::len);
+    let later = (0..entries).map(|entry| At::of("later").index(entry).key("scheduler"));
     let places = [At::of("scheduler")].into_iter().chain(later);
     places.filter_map(|at| {
         let choice = serde_yaml::from_value(at.get(tree)?.clone()).ok()?;
@@ -68,12 +68,13 @@ fn policies(tree: &Value) -> impl Iterator<Item = (At, SchedulerChoice)> {
 /// Returns the files that the policies of a tree name in their options, each with the path of its
 /// setting.
 pub(crate) fn of_policies(tree: &Value) -> Vec<(At, PathBuf)> {
-    let of = |(at, choice): (At, SchedulerChoice)| {
-        let at = at.key(&choice.name);
-        let files = option_files(choice.written()).into_iter();
-        files.map(|(option, file)| (at.join(&option.0), file)).collect::<Vec<_>>()
-    };
-    policies(tree).flat_map(of).collect()
+    policies(tree)
+        .flat_map(|(at, choice)| {
+            let at = at.key(&choice.name);
+            let files = option_files(choice.written()).into_iter();
+            files.map(|(option, file)| (at.join(&option.0), file)).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Returns the files of the programs that a resolved scenario starts.
@@ -94,12 +95,12 @@ pub(crate) fn kept_of_policies(
     known: &[NamedFile],
     folder: &Path,
 ) -> Vec<(At, Value)> {
-    let kept = |(at, file): (At, PathBuf)| {
+    let settings = of_policies(draft.tree()).into_iter().filter_map(|(at, file)| {
         let known = known.iter().find(|known| known.name == file)?;
         let kept = files::kept(folder, &file, &known.sha256)?;
         Some((at, kept.to_string_lossy().into_owned().into()))
-    };
-    of_policies(draft.tree()).into_iter().filter_map(kept).collect()
+    });
+    settings.collect()
 }
 
 /// Returns the settings that make a draft use the known files of its programs: the digests that they
@@ -109,15 +110,15 @@ pub(crate) fn digests(
     loaded: &LoadedScenario,
     known: &[NamedFile],
 ) -> Vec<(At, Value)> {
-    let digest = |word: &String| {
-        let known = known.iter().find(|known| known.name == Path::new(word))?;
-        Some((Value::from(word.as_str()), Value::from(known.sha256.as_str())))
-    };
     let programs = loaded.programs.iter().zip(&loaded.scenario.programs);
     let digests = programs.map(|(at, program)| {
-        (at.key("files"), program.command.iter().filter_map(digest).collect::<Mapping>())
+        let files = program.command.iter().filter_map(|word| {
+            let known = known.iter().find(|known| known.name == Path::new(word))?;
+            Some((Value::from(word.as_str()), Value::from(known.sha256.as_str())))
+        });
+        (at.key("files"), files.collect::<Mapping>())
     });
     // Digests in the draft itself take precedence.
-    let is_new = |(at, files): &(At, Mapping)| !files.is_empty() && at.get(draft.tree()).is_none();
-    digests.filter(is_new).map(|(at, files)| (at, files.into())).collect()
+    let new = digests.filter(|(at, files)| !files.is_empty() && at.get(draft.tree()).is_none());
+    new.map(|(at, files)| (at, files.into())).collect()
 }

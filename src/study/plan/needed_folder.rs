@@ -14,8 +14,8 @@ pub fn needed_folder(needs: &str) -> Option<PathBuf> {
     // Resolve it first: a relative path may have no parent in its text.
     if let Some(around) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
         places.push(around.join(name));
-        let beside = fs::read_dir(around).into_iter().flatten().flatten();
-        let mut beside: Vec<PathBuf> = beside.map(|entry| entry.path().join(name)).collect();
+        let folders = fs::read_dir(around).into_iter().flatten().flatten();
+        let mut beside: Vec<PathBuf> = folders.map(|entry| entry.path().join(name)).collect();
         beside.sort();
         places.extend(beside);
     }

@@ -55,24 +55,25 @@ pub(crate) fn marked_cells(
     cells: &[(&[usize], bool)],
     tell: impl Fn(usize, usize) -> String,
 ) -> String {
-    let axes = cells.first().map_or(0, |(values, _)| values.len());
-    let matters = |axis: &usize| {
-        let mut marks: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
-        // An axis matters if two cells that differ in it alone differ in their mark.
-        cells.iter().any(|(values, mark)| {
-            let mut others = values.to_vec();
-            others.remove(*axis);
-            *marks.entry(others).or_insert(*mark) != *mark
+    let count = cells.first().map_or(0, |(values, _)| values.len());
+    let axes: Vec<usize> = (0..count)
+        .filter(|axis| {
+            let mut marks: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
+            // An axis matters if two cells that differ in it alone differ in their mark.
+            cells.iter().any(|(values, mark)| {
+                let mut others = values.to_vec();
+                others.remove(*axis);
+                *marks.entry(others).or_insert(*mark) != *mark
+            })
         })
-    };
-    let axes: Vec<usize> = (0..axes).filter(matters).collect();
+        .collect();
     if axes.is_empty() {
         return "all of them".to_owned();
     }
     let mut told: Vec<String> = Vec::new();
     for (values, _) in cells.iter().filter(|(_, mark)| *mark) {
-        let place: Vec<String> = axes.iter().map(|&axis| tell(axis, values[axis])).collect();
-        let place = place.join(", ");
+        let settings: Vec<String> = axes.iter().map(|&axis| tell(axis, values[axis])).collect();
+        let place = settings.join(", ");
         if !told.contains(&place) {
             told.push(place);
         }

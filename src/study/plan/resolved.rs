@@ -120,9 +120,9 @@ fn body(study: &Study, plan: &Plan) -> String {
         tree.extend(said(key).map(|value| (key.into(), value)));
     }
     // Leave out keys of the base that the lines above have already put into `tree`.
-    let above: Vec<String> =
+    let names: Vec<String> =
         tree.keys().filter_map(|key| key.as_str().map(str::to_owned)).collect();
-    let above: Vec<&str> = above.iter().map(String::as_str).collect();
+    let above: Vec<&str> = names.iter().map(String::as_str).collect();
     let written_out = |base: &Draft| {
         let mut layers = base.without(&above).layers();
         layers.retain(|layer| layer.as_mapping().is_none_or(|map| !map.is_empty()));
@@ -135,15 +135,15 @@ fn body(study: &Study, plan: &Plan) -> String {
         tree.insert("files".into(), serde_yaml::to_value(&plan.files).expect("names are YAML"));
     }
     let mut text = yaml(&tree);
-    let swept = said("sweep").unwrap_or_default();
-    let swept = swept.as_mapping().into_iter().flatten();
-    let swept = swept.filter(|(key, _)| key.as_str() != Some(axes::SEEDS));
-    let swept = swept
-        .map(|(key, value)| (key.clone(), axes::listed(key.as_str().unwrap_or_default(), value)));
-    let mut swept: Mapping = swept.collect();
+    let written = said("sweep").unwrap_or_default();
+    let axes_written = written.as_mapping().into_iter().flatten();
+    let mut swept: Mapping = axes_written
+        .filter(|(key, _)| key.as_str() != Some(axes::SEEDS))
+        .map(|(key, value)| (key.clone(), axes::listed(key.as_str().unwrap_or_default(), value)))
+        .collect();
     if let Some(axis) = study.sweep.bases() {
-        let written = swept.get(axes::SCENARIO).and_then(Value::as_sequence).cloned();
-        let written = written.unwrap_or_default();
+        let written =
+            swept.get(axes::SCENARIO).and_then(Value::as_sequence).cloned().unwrap_or_default();
         let values = axis.values.iter().zip(&study.bases).zip(&written);
         let named = values.map(|((value, base), written)| {
             let label = Value::from(value.label.as_str());

@@ -151,8 +151,8 @@ impl Plan {
     /// Returns a run in words: `nodes 10, fair, seed 42`.
     pub fn describe(&self, run: usize) -> String {
         let PlannedRun { cell, seed, .. } = &self.runs[run];
-        let values = self.told.iter().zip(&self.cells[*cell].values);
-        let values = values.map(|(told, value)| told[*value].clone());
+        let chosen = self.told.iter().zip(&self.cells[*cell].values);
+        let values = chosen.map(|(told, value)| told[*value].clone());
         values.chain([format!("seed {seed}")]).collect::<Vec<_>>().join(", ")
     }
 
@@ -169,8 +169,8 @@ impl Plan {
 
     /// Returns the scenario of a run.
     pub fn scenario(&self, run: &PlannedRun) -> Scenario {
-        let Cell { scenario, drawn, .. } = &self.cells[run.cell];
-        let drawn = drawn.iter().find(|(seed, _)| *seed == run.seed);
+        let Cell { scenario, drawn: all, .. } = &self.cells[run.cell];
+        let drawn = all.iter().find(|(seed, _)| *seed == run.seed);
         let scenario = drawn.map_or(scenario, |(_, scenario)| scenario);
         Scenario { seed: run.seed, ..scenario.scenario() }
     }
@@ -280,11 +280,11 @@ impl<'s> Planner<'s> {
         let program = self.hashes.program(&mut scenario, registry)?;
         self.heeded.extend(loaded.heeded);
         self.warnings.extend(loaded.warnings);
-        let written = yaml::write(&scenario);
-        let written = written.as_mapping().expect("a scenario has keys");
+        let yaml = yaml::write(&scenario);
+        let written = yaml.as_mapping().expect("a scenario has keys");
         let identity = Identity::of(written, program.as_deref(), &mut self.texts);
-        let faults = written.get("faults").unwrap_or(&Value::Null);
-        let faults = self.texts.of(&"faults".into(), faults).to_owned();
+        let tree = written.get("faults").unwrap_or(&Value::Null);
+        let faults = self.texts.of(&"faults".into(), tree).to_owned();
         let parts = self.shelves.share(scenario, written);
         // Check now whether a trace fits its cluster, so that no mistake shows only after an hour
         // of runs. Cells with the same cluster, jobs, policy and faults are checked once.
@@ -371,9 +371,10 @@ impl<'s> Planner<'s> {
             self.cells.iter().map(|cell| &*cell.scenario.scheduler.name).collect();
         let unknown = study.sweep.axes.iter().filter_map(|axis| {
             let option = axis.values[0].puts.first()?.option()?;
-            let known =
-                |name: &&str| self.registry.get(name).is_some_and(|it| it.has_option(&option));
-            (!policies.iter().any(known)).then(|| {
+            (!policies
+                .iter()
+                .any(|name| self.registry.get(name).is_some_and(|it| it.has_option(&option))))
+            .then(|| {
                 let names = listed(quoted(policies.iter().copied()), "and");
                 let message = format!("`{option}` is no option of {names}");
                 let hint = "at least one policy of the study must have it";
@@ -512,14 +513,13 @@ fn wanted(study: &Study) -> Result<Vec<Vec<usize>>, PlanError> {
     }
     let choices = axes.iter().map(|axis| (0..axis.values.len()).collect());
     let mut cells = combinations(&choices.collect::<Vec<_>>());
-    let hits = |rule: &Vec<Option<Vec<usize>>>, cell: &Vec<usize>| {
-        let hit = |(part, value): (&Option<Vec<usize>>, &usize)| {
+    cells.retain(|cell| {
+        !study.excluded.iter().any(|rule| {
             // An entry of `exclude` that does not name an axis covers all values of the axis.
-            part.as_ref().is_none_or(|values| values.contains(value))
-        };
-        rule.iter().zip(cell).all(hit)
-    };
-    cells.retain(|cell| !study.excluded.iter().any(|rule| hits(rule, cell)));
+            let mut parts = rule.iter().zip(cell);
+            parts.all(|(part, value)| part.as_ref().is_none_or(|values| values.contains(value)))
+        })
+    });
     if cells.is_empty() {
         return Err(PlanError::Empty);
     }

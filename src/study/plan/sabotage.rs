@@ -40,13 +40,14 @@ pub struct Sabotage {
 impl Sabotage {
     /// Returns what is wrong: its name, or else its settings.
     pub fn what(&self) -> String {
-        let setting = |(path, value): (&String, &Value)| {
-            // Any value can be written as JSON, except one with keys that are no texts.
-            let value = serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned());
-            format!("{path}: {value}")
-        };
-        let settings = || self.set.iter().map(setting).collect::<Vec<_>>().join(", ");
-        self.name.clone().unwrap_or_else(settings)
+        self.name.clone().unwrap_or_else(|| {
+            let settings = self.set.iter().map(|(path, value)| {
+                // Any value can be written as JSON, except one with keys that are no texts.
+                let value = serde_json::to_string(value).unwrap_or_else(|_| "…".to_owned());
+                format!("{path}: {value}")
+            });
+            settings.collect::<Vec<_>>().join(", ")
+        })
     }
 
     /// Returns a mistake in the sabotage of a study with this many expectations; `at` is its path.
@@ -90,8 +91,8 @@ impl Study {
         let mut study = Self::of_any(draft)?;
         // A sabotage may take a pool away of which an expectation tells.
         study.expressions.forget_words();
-        let is_own = |name: &String| name == "sweep" || name.starts_with("sweep.seeds");
-        match self.sabotages[number].set.keys().any(is_own) {
+        let mut keys = self.sabotages[number].set.keys();
+        match keys.any(|name| name == "sweep" || name.starts_with("sweep.seeds")) {
             true => Ok(study),
             // The caller may have chosen fewer seeds than the study's text has.
             false => {

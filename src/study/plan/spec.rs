@@ -131,8 +131,8 @@ fn sweep_schema(_: &mut SchemaGenerator) -> Schema {
 /// key required.
 pub fn schema(registry: &Registry) -> serde_json::Value {
     let mut schema = mumakil_scenario::schema(registry);
-    let own = generator().into_root_schema_for::<Keys>();
-    let own = own.get("properties").and_then(|own| own.as_object()).cloned().unwrap_or_default();
+    let keys = generator().into_root_schema_for::<Keys>();
+    let own = keys.get("properties").and_then(|own| own.as_object()).cloned().unwrap_or_default();
     if let Some(all) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
         all.extend(own);
     }
@@ -179,11 +179,11 @@ impl Study {
         must_sweep: bool,
     ) -> Result<(Self, Vec<Finding>), ScenarioError> {
         let rest = draft.without(&keys().collect::<Vec<_>>());
-        let own = keys().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone())));
-        let own: Mapping = own.collect();
-        let (keys, mut problems) =
+        let own: Mapping =
+            keys().filter_map(|key| Some((key.into(), draft.tree().get(key)?.clone()))).collect();
+        let (read, mut problems) =
             read::<Keys>(own.into(), &Mapping::new().into(), &TreeShape::default(), MOST);
-        let keys = keys.unwrap_or_default();
+        let keys = read.unwrap_or_default();
         let sweep = sweep(&keys.sweep, must_sweep, &mut problems);
         problems.extend(arguments_without_effect(&draft, &sweep));
         // If the axes have mistakes, do not report the keys that name axes: one mistake would make
@@ -192,10 +192,10 @@ impl Study {
         let mut more = Vec::new();
         let axes = sweep.axes.iter().map(Axis::space).collect();
         let mut space = Space { axes, compared: None };
-        let excluded = (0..).zip(&keys.exclude).map(|(index, cells)| {
+        let listed = (0..).zip(&keys.exclude).map(|(index, cells)| {
             excluded(&space, cells, &Path::of("exclude").index(index), &mut more)
         });
-        let excluded = excluded.collect();
+        let excluded = listed.collect();
         let mut note = |problem| more.push(problem);
         let compare =
             keys.compare.as_ref().and_then(|spec| spec.axis(&space).map_err(&mut note).ok());
@@ -298,12 +298,13 @@ fn arguments_without_effect(draft: &Draft, sweep: &Sweep) -> Vec<YamlProblem> {
         let hint = "they stand in `sweep.seeds`";
         own.push((Path::of("seed"), "is not used, for the study lists its seeds", hint));
     }
-    let problem = |(path, why, hint): (Path, &str, &str)| {
-        let set = draft.argued(&path)?;
-        let message = format!("`{path}` {why}, so this has no effect");
-        Some(YamlProblem::value(set.clone(), message).hint(hint))
-    };
-    own.into_iter().filter_map(problem).collect()
+    own.into_iter()
+        .filter_map(|(path, why, hint)| {
+            let set = draft.argued(&path)?;
+            let message = format!("`{path}` {why}, so this has no effect");
+            Some(YamlProblem::value(set.clone(), message).hint(hint))
+        })
+        .collect()
 }
 
 /// A reason why a study has no base.

@@ -55,9 +55,10 @@ pub fn forget(store: &Store, run: &str) {
 /// If a note cannot be removed.
 pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
     let folder = store.folder().join(FAILED);
-    let is_kept =
-        |name: &str| runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run.as_ref()));
-    clear(&folder, |name| name.ends_with(".yaml") && !is_kept(name))?;
+    clear(&folder, |name| {
+        name.ends_with(".yaml")
+            && !runs.iter().any(|run| name.strip_suffix(".yaml") == Some(run.as_ref()))
+    })?;
     let _ = fs::remove_dir(folder);
     Ok(())
 }

@@ -57,8 +57,8 @@ impl Plan {
     ) -> Result<Forecast, EmulationError> {
         // This folder never gets its final name. It stays hidden, and is removed at the end, also
         // after Ctrl-C.
-        let room = std::env::temp_dir().join("mumakil-plan");
-        let room = AsideFolder::create(&room, ReplacedFiles::Anything)?;
+        let folder = std::env::temp_dir().join("mumakil-plan");
+        let room = AsideFolder::create(&folder, ReplacedFiles::Anything)?;
         let (began, mut all) = (now(), Forecast::default());
         for run in samples.iter().copied() {
             let left = limit.saturating_sub(began.elapsed());

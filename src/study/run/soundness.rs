@@ -94,20 +94,11 @@ pub fn broken_invariants(verifier: &Verifier) -> Option<String> {
 
 /// Returns the first difference in the answers of two runs in words; `None` if all are equal.
 pub fn parted(first: &[(Vec<u8>, Vec<u8>)], second: &[(Vec<u8>, Vec<u8>)]) -> Option<String> {
-    let differ = |(one, other): (&(_, Vec<u8>), &(_, Vec<u8>))| {
+    let place = first.iter().zip(second).position(|(one, other)| {
         // Compare contents: the order of keys may differ.
         let read = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).ok();
         one.1 != other.1 && (read(&one.1).is_none() || read(&one.1) != read(&other.1))
-    };
-    let place = first.iter().zip(second).position(differ)?;
-    let shown = |line: &[u8]| {
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end();
-        match text.char_indices().nth(SHOWN) {
-            Some((end, _)) => format!("{} …", &text[..end]),
-            None => text.to_owned(),
-        }
-    };
+    })?;
     // The first exchange is `hello`, so the questions count from 1.
     let number =
         if place == 0 { "`hello`".to_owned() } else { format!("question {}", count(place as u64)) };
@@ -119,6 +110,16 @@ pub fn parted(first: &[(Vec<u8>, Vec<u8>)], second: &[(Vec<u8>, Vec<u8>)]) -> Op
         shown(&first[place].1),
         shown(&second[place].1),
     ))
+}
+
+/// Returns the beginning of a line.
+fn shown(line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(line);
+    let text = line.trim_end();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Watches a policy, and ends the run if the policy passes a job over for too long.

@@ -169,8 +169,7 @@ impl Store {
         let path = self.study.join(LOCK);
         let error = |source| OutputError::Write { path: path.clone(), source };
         disk::create_dir_all(&self.study).map_err(error)?;
-        let open = || File::options().create(true).append(true).open(&path);
-        disk::change(&path, open).map_err(error)
+        disk::change(&path, || File::options().create(true).append(true).open(&path)).map_err(error)
     }
 
     /// Returns the study's folder.
@@ -343,10 +342,12 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>, OutputError> {
     let error = |source| OutputError::Read { path: folder.to_owned(), source };
     match fs::read_dir(folder) {
         Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        entries => {
-            let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-            entries.map_err(error)?.map(|entry| entry.map(name).map_err(error)).collect()
-        }
+        entries => entries
+            .map_err(error)?
+            .map(|entry| {
+                entry.map(|entry| entry.file_name().to_string_lossy().into_owned()).map_err(error)
+            })
+            .collect(),
     }
 }
 

@@ -4,7 +4,6 @@
 //! any result. When a run fails, the other runs go on. When results cannot be written, as on a full
 //! disk, no further run begins.
 
-use std::any::Any;
 use std::fs;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -186,14 +185,14 @@ impl Plan {
     ) -> Result<WorkStep, EmulationError> {
         let planned = &self.runs[run];
         // A panic, for example in a policy, fails only this run.
-        let kept = catch_unwind(AssertUnwindSafe(|| {
+        let caught = catch_unwind(AssertUnwindSafe(|| {
             keep(self.scenario(planned), claim, &planned.id, registry, effort, alone)
         }));
-        let panicked = |panic: Box<dyn Any + Send>| {
+        let kept = caught.unwrap_or_else(|panic| {
             panics::answered();
-            format!("a panic: {}", words_of_panic(&*panic))
-        };
-        match kept.unwrap_or_else(|panic| Ok(Err(panicked(panic)))) {
+            Ok(Err(format!("a panic: {}", words_of_panic(&*panic))))
+        });
+        match kept {
             Ok(Ok(warnings)) => {
                 // An earlier process may have noted this run as failed.
                 failed::forget(claim.store(), &planned.id);

@@ -47,11 +47,11 @@ impl StudyPace {
 
 /// Prints a rate: `41 runs a minute`, `3.4 runs a minute`, `12 runs an hour`.
 pub fn rate(per_minute: f64, thing: &str) -> String {
-    let (number, of) =
+    let (rate, of) =
         // Print a rate under one run a minute by the hour. A rate of 0.995 or more counts as one
         // run a minute.
         if per_minute < 0.995 { (per_minute * 60.0, "an hour") } else { (per_minute, "a minute") };
-    let number = if number < 9.95 { format!("{number:.1}") } else { count(number.round() as u64) };
+    let number = if rate < 9.95 { format!("{rate:.1}") } else { count(rate.round() as u64) };
     format!("{number} {thing}s {of}")
 }
 

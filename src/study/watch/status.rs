@@ -107,11 +107,11 @@ impl Status {
         // counts as done. In the other order, the run would be seen in neither.
         let signs = signs(folder, now)?;
         let store = Store::of(folder)?;
-        let failures = failed::read(&store)?.into_iter().map(|(run, why)| {
+        let failed = failed::read(&store)?.into_iter().map(|(run, why)| {
             let repeat = format!("mumakil run {}", quoted_path(&failed::path(&store, &run)));
             (run.clone(), Failed { run, why, repeat })
         });
-        let failures = failures.collect();
+        let failures = failed.collect();
         let is_concluded = folder.join(SUMMARY).is_file();
         Ok(Self { is_concluded, ..Self::of(&sheet, |run| store.has(run), failures, signs, now) })
     }
@@ -139,8 +139,9 @@ impl Status {
             }
         }
         running_now.sort_by(|a: &Running, b| b.for_s.total_cmp(&a.for_s));
-        let is_running = |run: &str| running_now.iter().any(|running| running.going.run == run);
-        failures.retain(|run, _| missing.contains(&**run) && !is_running(run));
+        failures.retain(|run, _| {
+            missing.contains(&**run) && !running_now.iter().any(|running| running.going.run == *run)
+        });
         // Show failures in the order of the study's runs.
         let failures: Vec<Failed> =
             missing.iter().filter_map(|run| failures.remove(*run)).collect();
@@ -178,8 +179,7 @@ impl Status {
 }
 
 fn at_work(signs: &[LifeSign]) -> impl Iterator<Item = &Life> {
-    let works = |sign: &&LifeSign| sign.fate == WriterState::AtWork;
-    signs.iter().filter(works).map(|sign| &sign.life)
+    signs.iter().filter(|sign| sign.fate == WriterState::AtWork).map(|sign| &sign.life)
 }
 
 #[cfg(test)]
