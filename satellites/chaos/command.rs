@@ -74,10 +74,11 @@ impl ChaosArguments {
         }
         let subject = Subject::Mumakil { policy: self.policy };
         let time = self.minutes.map(|minutes| Duration::from_secs(u64::from(minutes.get()) * 60));
-        let show = |catch: &HuntCatch| show(catch, self.out.as_deref());
-        let tally = self.cases.hunt(subject, time, PATIENCE, registry, show)?;
+        let tally = self
+            .cases
+            .hunt(subject, time, PATIENCE, registry, |catch| show(catch, self.out.as_deref()))?;
         let json = self.json.then(|| serde_json::to_string(&tally).expect("numbers are JSON"));
-        close(&told(tally), json, (!tally.is_clean()).then(|| found(tally)))
+        close(&summary_lines(tally), json, (!tally.is_clean()).then(|| found(tally)))
     }
 }
 
@@ -95,7 +96,7 @@ fn show(
 }
 
 /// Returns a line with the numbers of cases and of mistakes.
-fn told(tally: HuntTally) -> TerminalLines {
+fn summary_lines(tally: HuntTally) -> TerminalLines {
     TerminalLines::of(format!(
         "{}: {} twice, {} came to a stall, {} had no end because of faults without end",
         counted(tally.runs, "case"),
@@ -112,7 +113,7 @@ fn found(tally: HuntTally) -> String {
         (tally.endless, "without end"),
         (tally.stalled, "with a false stall"),
     ];
-    let told = kinds.iter().filter(|(number, _)| 0 < *number);
-    let told = told.map(|(number, what)| format!("{} {what}", counted(*number, "case")));
-    told.collect::<Vec<_>>().join(", ")
+    let found = kinds.iter().filter(|(number, _)| 0 < *number);
+    let counts = found.map(|(number, what)| format!("{} {what}", counted(*number, "case")));
+    counts.collect::<Vec<_>>().join(", ")
 }

@@ -127,8 +127,8 @@ impl<'s> CaseDrawer<'s> {
                 tree.insert(section.into(), value);
             }
         }
-        let workload = self.workload(of("workload"));
-        let workload = self.mix(of("workload")).unwrap_or(workload);
+        let general = self.workload(of("workload"));
+        let workload = self.mix(of("workload")).unwrap_or(general);
         tree.insert("workload".into(), workload);
         if self.rng.random_bool(0.5) {
             let faults = self.faults(of("faults"));
@@ -146,8 +146,10 @@ impl<'s> CaseDrawer<'s> {
             let options =
                 tree.get("scheduler").and_then(|scheduler| scheduler.get(policy)).cloned();
             // A theme may have set another policy: put the hunted policy back, with its options.
-            let named = |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)]));
-            tree["scheduler"] = options.map_or_else(|| policy.into(), named);
+            tree["scheduler"] = options.map_or_else(
+                || policy.into(),
+                |options| Value::Mapping(Mapping::from_iter([(policy.into(), options)])),
+            );
         }
         lay(
             &mut tree,
@@ -230,9 +232,9 @@ impl<'s> CaseDrawer<'s> {
                 let mut kind = drawn.as_mapping().cloned().unwrap_or_default();
                 let most = self.rng.random_range(1..=12);
                 for (field, least) in [("maps", 1), ("reduces", 0)] {
-                    let bounds =
+                    let ends =
                         [("from", least), ("to", most)].map(|(at, of)| (at.into(), of.into()));
-                    let bounds = Value::Mapping(bounds.into_iter().collect());
+                    let bounds = Value::Mapping(ends.into_iter().collect());
                     let uniform = Mapping::from_iter([("uniform".into(), bounds)]);
                     kind.insert(field.into(), Value::Mapping(uniform));
                 }
@@ -406,14 +408,12 @@ impl<'s> CaseDrawer<'s> {
         let mut object = Mapping::new();
         if let Some(Json::Object(fields)) = schema.get("properties") {
             let required = schema.get("required").and_then(Json::as_array);
-            let is_required =
-                |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort();
             for name in names {
                 // Leave presets out: they can be a cluster of hundreds of nodes, or days of jobs.
                 let is_left_out = name == "preset" || !self.uses(name);
-                if is_left_out && !is_required(name) {
+                if is_left_out && !required.is_some_and(|all| all.iter().any(|one| one == name)) {
                     continue;
                 }
                 if let Some(value) = self.value(&fields[name], name) {
@@ -445,8 +445,8 @@ fn is_foreign(schema: &Json) -> bool {
 fn find<'s>(schema: &'s Json, field: &str) -> Option<&'s serde_json::Map<String, Json>> {
     match schema {
         Json::Object(object) => {
-            let own = object.get("properties").and_then(Json::as_object);
-            let own = own.filter(|fields| fields.contains_key(field));
+            let properties = object.get("properties").and_then(Json::as_object);
+            let own = properties.filter(|fields| fields.contains_key(field));
             own.or_else(|| object.values().find_map(|inner| find(inner, field)))
         }
         Json::Array(all) => all.iter().find_map(|inner| find(inner, field)),
@@ -482,8 +482,8 @@ pub(super) fn wrong(tree: &Value, registry: &Registry) -> Result<Option<Vec<Path
     match read(tree, registry) {
         Ok(_) => Ok(None),
         Err(ScenarioError::Invalid { findings }) => {
-            let paths = findings.iter().filter_map(|finding| Path::parse(&finding.path));
-            let mut paths: Vec<Path> = paths.map(|path| shape().named(&path)).collect();
+            let named = findings.iter().filter_map(|finding| Path::parse(&finding.path));
+            let mut paths: Vec<Path> = named.map(|path| shape().named(&path)).collect();
             // Put the last entries of a list first: removing an earlier entry would change their
             // indices.
             paths.sort();

@@ -209,8 +209,8 @@ fn differs_by_actors(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw>
 /// Runs the case again, to find a program that answers the same questions differently.
 fn answers_differently(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw> {
     let Some(StopReason::Done | StopReason::Stalled(_)) = case.first.stop() else { return None };
-    let again = trial.run(&case.scenario, RunObservations::default(), Options::default());
-    let again = case.again.insert(again);
+    let outcome = trial.run(&case.scenario, RunObservations::default(), Options::default());
+    let again = case.again.insert(outcome);
     let (first, again) = (case.first.seen.policy.lock(), again.seen.policy.lock());
     let words = parted(&first.exchanges, &again.exchanges)?;
     Some(CaseFlaw::new("the same run was answered in two ways", words))
@@ -239,16 +239,15 @@ pub(super) fn may_move_by_chance(case: &Case<'_>) -> bool {
     let network = &case.scenario.cluster.network;
     let pods = network.pods.as_ref().and_then(|pods| pods.latency.as_ref());
     let latencies = [Some(&network.latency), Some(&network.cross_rack), pods];
-    let is_bounded = |dist: &Dist<SimSpan>| {
-        matches!(dist, Dist::Constant(_) | Dist::Drawn(Shape::Uniform { .. }))
-    };
     has(case.tree, &["loss", "delay", "crashes"])
-        || !latencies.into_iter().flatten().all(is_bounded)
+        || !latencies
+            .into_iter()
+            .flatten()
+            .all(|dist| matches!(dist, Dist::Constant(_) | Dist::Drawn(Shape::Uniform { .. })))
 }
 
 /// Returns whether a scenario has a fault of one of these kinds.
 fn has(tree: &Value, kinds: &[&str]) -> bool {
     let faults = tree.get("faults").and_then(Value::as_sequence);
-    let is_one = |fault: &Value| kinds.iter().any(|kind| fault.get(*kind).is_some());
-    faults.into_iter().flatten().any(is_one)
+    faults.into_iter().flatten().any(|fault| kinds.iter().any(|kind| fault.get(*kind).is_some()))
 }

@@ -49,8 +49,8 @@ use mumakil_scenario::{Registry, schema};
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {
     let chaos = Command::of("chaos", CommandGroup::BringYourOwn, command::ChaosArguments::run);
-    let rehearse = rehearse::PolicyRehearseArguments::run;
-    let rehearse = Command::of("policy try", CommandGroup::BringYourOwn, rehearse);
+    let handler = rehearse::PolicyRehearseArguments::run;
+    let rehearse = Command::of("policy try", CommandGroup::BringYourOwn, handler);
     Satellite { commands: vec![chaos, rehearse], ..Satellite::default() }
 }
 
@@ -167,14 +167,13 @@ pub fn hunt(
     let trial = |seed| Trial::new(&hunt.subject, registry, seed);
     // Makes the scenario of a mistake as small as possible while the mistake still shows.
     let catch = |seed, cases, wrong: CaseFlaw| {
-        let shows = |tree: &serde_yaml::Value| {
+        let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, |tree| {
             // Refuse a scenario without `nodes`: it is shorter, but uses the preset's larger
             // cluster.
             let is_sized = tree.get("cluster").and_then(|cluster| cluster.get("nodes")).is_some();
             let shown = is_sized.then(|| trial(seed).of(tree).1).flatten();
             shown.filter(|other| wrong.is_in(other))
-        };
-        let (smallest, shown) = shrink::shrink(draw(seed), hunt.patience, shows);
+        });
         // Take the words from the smallest scenario, which shows the mistake best.
         let CaseFlaw { words, said, .. } = shown.unwrap_or(wrong);
         // Write the scenario with the program as its policy, so that `mumakil run` shows the
@@ -188,11 +187,11 @@ pub fn hunt(
         }
     };
     let (began, first_wrong) = (now(), OnceLock::<Instant>::new());
+    let so_far = Mutex::new((HuntTally::default(), Vec::new(), tell));
     let is_over = || {
         hunt.time.is_some_and(|time| time <= began.elapsed())
             || first_wrong.get().is_some_and(|at| hunt.patience <= at.elapsed())
     };
-    let so_far = Mutex::new((HuntTally::default(), Vec::new(), tell));
     each_case(hunt, is_over, |seed| {
         let (mut one, wrong) = trial(seed).of(&draw(seed));
         one.first_unended_own = (0 < one.unended_own).then_some(seed);
@@ -229,15 +228,17 @@ pub fn hunt(
 /// Runs the cases of a hunt on several threads, until no further case should begin.
 fn each_case(hunt: &Hunt, is_over: impl Fn() -> bool + Sync, run: impl Fn(u64) + Sync) {
     let begun = AtomicU64::new(0);
-    let next = || {
-        let case = begun.fetch_add(1, Ordering::Relaxed);
-        // Seeds wrap round, so that a hunt may begin near the largest seed.
-        (case < hunt.runs && !is_over()).then(|| hunt.seed.wrapping_add(case))
-    };
     thread::scope(|scope| {
         // A worker takes the next case when it is free: cases take from milliseconds to 20 s.
         for _ in 0..hunt.workers.get() {
-            scope.spawn(|| std::iter::from_fn(next).for_each(&run));
+            scope.spawn(|| {
+                std::iter::from_fn(|| {
+                    let case = begun.fetch_add(1, Ordering::Relaxed);
+                    // Seeds wrap round, so that a hunt may begin near the largest seed.
+                    (case < hunt.runs && !is_over()).then(|| hunt.seed.wrapping_add(case))
+                })
+                .for_each(&run)
+            });
         }
     });
 }

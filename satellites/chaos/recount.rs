@@ -56,9 +56,9 @@ type Miscount = Result<(), String>;
 /// its resolved scenario.
 pub(super) fn miscount(folder: &Path, resolved: &str) -> Option<String> {
     let counted = || {
-        let text = fs::read_to_string(folder.join("summary.json"));
-        let summary = text.map_err(|error| format!("summary.json: {error}"))?;
-        let summary = serde_json::from_str(&summary).map_err(|error| error.to_string())?;
+        let read = fs::read_to_string(folder.join("summary.json"));
+        let text = read.map_err(|error| format!("summary.json: {error}"))?;
+        let summary = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let [jobs, tasks] = ["jobs.csv", "tasks.csv"].map(|name| rows(folder, name));
         let all = Recount { folder, summary, jobs: jobs?, tasks: tasks? };
         all.count_jobs()?;
@@ -81,9 +81,11 @@ fn rows(folder: &Path, name: &str) -> Result<Vec<CsvRow>, String> {
     let said = |error: csv::Error| format!("{name}: {error}");
     let mut reader = csv::Reader::from_path(path).map_err(said)?;
     let columns = reader.headers().map_err(said)?.iter().map(str::to_owned);
-    let columns: Rc<FxHashMap<String, usize>> = Rc::new(columns.zip(0..).collect());
-    let row = |cells| Ok(CsvRow { columns: columns.clone(), cells });
-    reader.records().map(|record| record.map_err(said).and_then(row)).collect()
+    let places: Rc<FxHashMap<String, usize>> = Rc::new(columns.zip(0..).collect());
+    let rows = reader
+        .records()
+        .map(|cells| Ok(CsvRow { columns: places.clone(), cells: cells.map_err(said)? }));
+    rows.collect()
 }
 
 /// Returns the number in a cell; `None` if the cell is empty or missing.
@@ -147,8 +149,8 @@ impl Recount<'_> {
         for job in &self.jobs {
             let name = job.at("name");
             let is_refused = job.at("outcome") == "refused";
-            let took = number(job, "finish_ms").filter(|_| !is_refused);
-            let took = took.zip(number(job, "submit_ms")).map(|(finish, submit)| finish - submit);
+            let finish = number(job, "finish_ms").filter(|_| !is_refused);
+            let took = finish.zip(number(job, "submit_ms")).map(|(finish, submit)| finish - submit);
             same(&format!("the sojourn of {name}"), number(job, "sojourn_ms"), took, 0.0)?;
         }
         let of = |outcome: &str| {
@@ -203,8 +205,10 @@ impl Recount<'_> {
 
     /// Returns the rows of maps and reduces, without those that tell of a lost output.
     fn work(&self) -> impl Iterator<Item = &CsvRow> {
-        let is_work = |row: &&CsvRow| row.at("kind") == "map" || row.at("kind") == "reduce";
-        self.tasks.iter().filter(is_work).filter(|row| row.at("outcome") != "lost")
+        self.tasks
+            .iter()
+            .filter(|row| row.at("kind") == "map" || row.at("kind") == "reduce")
+            .filter(|row| row.at("outcome") != "lost")
     }
 
     fn count_attempts(&self) -> Miscount {
@@ -220,8 +224,8 @@ impl Recount<'_> {
                 }
             }
             if let Some((start, finish)) = number(row, "start_ms").zip(number(row, "finish_ms")) {
-                let phases = ["start_up_ms", "shuffle_ms", "sort_ms"];
-                let phases: f64 = phases.iter().filter_map(|phase| number(row, phase)).sum();
+                let columns = ["start_up_ms", "shuffle_ms", "sort_ms"];
+                let phases: f64 = columns.iter().filter_map(|phase| number(row, phase)).sum();
                 if finish - start + 2.0 * CUT < phases {
                     return Err(format!("{is} has phases of {phases} ms in {} ms", finish - start));
                 }
@@ -261,8 +265,8 @@ impl Recount<'_> {
         let slack = CUT * (nodes.len() + self.jobs.len() + self.tasks.len()) as f64;
         same("the slot time of jobs.csv", Some(sum(&self.jobs, "held_ms")), Some(held), slack)?;
         for job in &self.jobs {
-            let parts = ["useful_ms", "wasted_ms", "unfinished_ms"];
-            let parts: f64 = parts.iter().filter_map(|part| number(job, part)).sum();
+            let columns = ["useful_ms", "wasted_ms", "unfinished_ms"];
+            let parts: f64 = columns.iter().filter_map(|part| number(job, part)).sum();
             let what = format!("the slot time of {}", job.at("name"));
             same(&what, number(job, "held_ms"), Some(parts), CUT * 3.0)?;
         }
@@ -310,9 +314,10 @@ impl Recount<'_> {
         let results = RunResults::new(self.folder);
         let sojourns = sojourns(self.jobs.iter());
         let seconds = |millis: Option<f64>| millis.map(|millis| millis / 1e3);
-        let took = |row: &CsvRow| Some(number(row, "finish_ms")? - number(row, "start_ms")?);
-        let maps = self.work().filter(|row| row.at("kind") == "map");
-        let maps: Vec<f64> = maps.filter_map(took).collect();
+        let rows = self.work().filter(|row| row.at("kind") == "map");
+        let maps: Vec<f64> = rows
+            .filter_map(|row| Some(number(row, "finish_ms")? - number(row, "start_ms")?))
+            .collect();
         let asked = [
             ("mean(sojourn)", seconds(mean(&sojourns))),
             ("p95(sojourn)", seconds(quantile(&sojourns, 0.95))),
@@ -320,8 +325,8 @@ impl Recount<'_> {
             ("mean(attempt.time, kind=map)", seconds(mean(&maps))),
         ];
         for (text, counted) in asked {
-            let plan = Expr::parse(text).and_then(|expr| expr.metric(&Space::default()));
-            let plan = plan.expect("the expression is correct");
+            let parsed = Expr::parse(text).and_then(|expr| expr.metric(&Space::default()));
+            let plan = parsed.expect("the expression is correct");
             let told = plan.measure(&results, &[]).map_err(|error| format!("{text}: {error}"))?;
             same(text, told[0], counted, CUT / 1e3)?;
         }
@@ -334,8 +339,8 @@ impl Recount<'_> {
         let holders = told.holders();
         for (place, job) in self.jobs.iter().enumerate() {
             let Some(took) = number(job, "sojourn_ms") else { continue };
-            let parts = ExplainedJob::of(&told, place, &holders).sums;
-            let parts: u64 = parts.iter().map(|part| part.ms).sum();
+            let parts: u64 =
+                ExplainedJob::of(&told, place, &holders).sums.iter().map(|part| part.ms).sum();
             let what = format!("the explained time of {}", job.at("name"));
             same(&what, Some(parts as f64), Some(took), 0.0)?;
         }
@@ -352,8 +357,9 @@ impl Recount<'_> {
             let called = |row: &&CsvRow| name.as_str() == Some(row.at("name"));
             let Some(job) = self.jobs.iter().find(called) else { continue };
             for leader in leaders.as_sequence().into_iter().flatten() {
-                let called = |row: &&CsvRow| leader.as_str() == Some(row.at("name"));
-                let Some(leader) = self.jobs.iter().find(called) else { continue };
+                let mut jobs = self.jobs.iter();
+                let leader = jobs.find(|row| leader.as_str() == Some(row.at("name")));
+                let Some(leader) = leader else { continue };
                 let ended = number(leader, "finish_ms");
                 if ended.is_none_or(|ended| number(job, "submit_ms") < Some(ended)) {
                     let [job, leader] = [job, leader].map(|job| job.at("name"));

@@ -102,15 +102,14 @@ impl PolicyRehearseArguments {
         };
         let subject = Subject::Program { command, options, timeout: self.timeout };
         let mut flaws = Vec::new();
-        let show = |flaw: &HuntCatch| {
+        let tally = self.cases.hunt(subject, None, real(self.shrink), &registry, |flaw| {
             flaws.push(flaw.clone());
             show(flaw, &again(flaw.seed), self.out.as_deref())
-        };
-        let tally = self.cases.hunt(subject, None, real(self.shrink), &registry, show)?;
+        })?;
         let json = self.json.then(|| as_json(tally, &flaws).to_string());
         let ways = flaws.len() as u64;
         let found = format!("the policy is wrong in {}", counted(ways, "way"));
-        close(&told(tally, ways == 0, again), json, (0 < ways).then_some(found))
+        close(&summary_lines(tally, ways == 0, again), json, (0 < ways).then_some(found))
     }
 }
 
@@ -137,7 +136,7 @@ fn show(flaw: &HuntCatch, again: &str, folder: Option<&Path>) -> Result<(), Fail
 }
 
 /// Returns a line about the cases, and about the program's speed.
-fn told(tally: HuntTally, is_right: bool, again: impl Fn(u64) -> String) -> TerminalLines {
+fn summary_lines(tally: HuntTally, is_right: bool, again: impl Fn(u64) -> String) -> TerminalLines {
     let HuntTally { external_work, real, .. } = tally;
     let mut rest = String::new();
     if is_right {

@@ -25,13 +25,13 @@ pub(super) fn starves(trial: &Trial<'_>, case: &mut Case<'_>) -> Option<CaseFlaw
         _ => return None,
     };
     let fifo = draw::read(&under(case.tree, &"fifo".into()), trial.registry).ok()?;
-    let ends = || {
-        let run = trial.run(&fifo, RunObservations::default(), Options::default());
-        run.stop() == Some(&StopReason::Done)
-    };
+    if may_move_by_chance(case) || is_foretold(trial, case) {
+        return None;
+    }
+    let run = trial.run(&fifo, RunObservations::default(), Options::default());
     let rule = "a job with something to launch gets a slot before long; under `fifo` this run comes to its end";
     let what = "a job starves";
-    (!may_move_by_chance(case) && !is_foretold(trial, case) && ends())
+    (run.stop() == Some(&StopReason::Done))
         .then(|| CaseFlaw::new(what, format!("{what}: {words}\n  {rule}")))
 }
 

@@ -93,10 +93,10 @@ impl<'h> Trial<'h> {
             let run =
                 |scenario| self.run(&scenario, RunObservations::default(), Options::default());
             let ended = draw::read(tree, self.registry).ok().map(run);
-            let stops = |run: &RunEvidence| {
+            let stops = ended.is_some_and(|run| {
                 matches!(run.stop(), Some(StopReason::Done | StopReason::Stalled(_)))
-            };
-            tally.unended_own = ended.is_some_and(|run| stops(&run)).into();
+            });
+            tally.unended_own = stops.into();
         }
         for run in [Some(first), again].into_iter().flatten() {
             tally.real += run.real;

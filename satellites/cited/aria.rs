@@ -210,12 +210,10 @@ impl Scheduler for Aria {
         match event.change {
             JobChange::Running => {
                 let job = view.job(event.job);
-                let times = self
-                    .truth
-                    .as_ref()
-                    .zip(job)
-                    .map(|(truth, job)| PerSlot::of(|kind| TaskProfile::of(truth, job, kind)));
-                let times = times.unwrap_or_default();
+                let known = self.truth.as_ref().zip(job);
+                let times = known
+                    .map(|(truth, job)| PerSlot::of(|kind| TaskProfile::of(truth, job, kind)))
+                    .unwrap_or_default();
                 self.jobs.insert(event.job, ProfiledJob { times, ..ProfiledJob::default() });
                 self.place(view, event.job);
             }
@@ -253,8 +251,8 @@ impl Policy for Aria {
         let without = site.jobs.iter().any(|job| !job.has_deadline);
         let message = "jobs without a deadline get no slot: no slot is needed for one";
         let hint = "give all jobs a `deadline`, or leave `spare: false` out";
-        let complaint = || Complaint::stall(&["spare"], message, hint);
-        (!options.spare && without).then(complaint).into_iter().collect()
+        let stalls = !options.spare && without;
+        stalls.then(|| Complaint::stall(&["spare"], message, hint)).into_iter().collect()
     }
 
     fn facts(options: &AriaOptions) -> OptionFacts<'_> {

@@ -167,11 +167,12 @@ impl Drf {
     /// share for its weight, and its number.
     fn position(&self, pool: PoolId) -> Vec<(Measure, PoolId)> {
         let around = self.tree.upwards(pool).filter(|pool| *pool != PoolId::ROOT);
-        let share = |pool: PoolId| {
-            let share = self.pools[pool.index()].held.dominant_share(self.total);
-            (Measure(share / self.tree.pool(pool).weight), pool)
-        };
-        let mut position: Vec<(Measure, PoolId)> = around.map(share).collect();
+        let mut position: Vec<(Measure, PoolId)> = around
+            .map(|pool| {
+                let share = self.pools[pool.index()].held.dominant_share(self.total);
+                (Measure(share / self.tree.pool(pool).weight), pool)
+            })
+            .collect();
         position.reverse();
         position
     }

@@ -176,9 +176,9 @@ impl DynamicPriority {
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let numbers = (0..self.pools.len()).inspect(|_| step());
-        let waiting = numbers.filter(|number| !self.pools[*number].lines[kind].is_empty());
+        let busy = numbers.filter(|number| !self.pools[*number].lines[kind].is_empty());
         let mut waiting: Vec<((bool, Measure), usize)> =
-            waiting.map(|number| (self.pools[number].turn(kind), number)).collect();
+            busy.map(|number| (self.pools[number].turn(kind), number)).collect();
         waiting.sort_unstable();
         for (_, number) in waiting {
             let reason = Reason::Share(match offer.records_refusals() {
@@ -247,8 +247,10 @@ impl Policy for DynamicPriority {
 
     fn settle(options: &mut DynamicPriorityOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
         let message = "`interval` must be above zero: at 0s time would stand still";
-        let complaint = || Complaint::error(&["interval"], message, "Hadoop's is 20s");
-        options.interval.is_zero().then(complaint).into_iter().collect()
+        match options.interval.is_zero() {
+            true => vec![Complaint::error(&["interval"], message, "Hadoop's is 20s")],
+            false => Vec::new(),
+        }
     }
 
     fn facts(options: &DynamicPriorityOptions) -> OptionFacts<'_> {

@@ -289,8 +289,8 @@ impl CheapestFlow {
     /// Returns whether the flow is proven to be the cheapest one: no unit is out of place, and no
     /// arc with room has a negative reduced cost.
     pub fn is_proven(&self) -> bool {
-        let is_used = |way: &usize| self.nodes[self.from(*way)].ways.contains(way);
-        let mut ways = (0..self.ways.len()).filter(is_used);
+        let mut ways =
+            (0..self.ways.len()).filter(|way| self.nodes[self.from(*way)].ways.contains(way));
         ways.all(|way| self.ways[way].room == 0 || 0 <= self.reduced_cost(way))
             && self.nodes.iter().all(|node| node.excess == 0)
     }

@@ -173,10 +173,11 @@ impl Offers {
         let Framework { policy, jobs, .. } = &self.frameworks[framework];
         let mut kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < offer.free(*kind));
         let view = offer.view();
-        let waits =
-            |kind| jobs.iter().any(|id| view.job(*id).is_some_and(|job| 0 < job.pending(kind)));
         // A policy that suspends may have something to resume.
-        (policy.needs().full_trackers && !jobs.is_empty()) || kinds.any(waits)
+        (policy.needs().full_trackers && !jobs.is_empty())
+            || kinds.any(|kind| {
+                jobs.iter().any(|id| view.job(*id).is_some_and(|job| 0 < job.pending(kind)))
+            })
     }
 
     /// Returns the framework that gets the next offer of a node; `None` if all have been asked, have
@@ -188,16 +189,15 @@ impl Offers {
             return Some(self.owner(tracker)).filter(|owner| !asked.contains(owner));
         }
         let node = &self.nodes[tracker.index()];
-        let is_filtered = |framework: usize| {
-            let refused = node.refused.get(&framework);
-            refused.is_some_and(|(until, revived)| {
-                now < *until && *revived == self.frameworks[framework].revived
-            })
-        };
-        let open = (0..self.frameworks.len())
+        let unasked = (0..self.frameworks.len())
             .inspect(|_| step())
-            .filter(|framework| !asked.contains(framework) && !is_filtered(*framework))
-            .filter(|framework| self.wants(offer, *framework));
+            .filter(|framework| !asked.contains(framework));
+        let unfiltered = unasked.filter(|framework| {
+            !node.refused.get(framework).is_some_and(|(until, revived)| {
+                now < *until && *revived == self.frameworks[*framework].revived
+            })
+        });
+        let open = unfiltered.filter(|framework| self.wants(offer, *framework));
         let share = |framework: &usize| {
             let Framework { held, weight, .. } = &self.frameworks[*framework];
             held.dominant_share(total) / weight
@@ -230,9 +230,11 @@ impl Offers {
         }
         for (number, framework) in self.frameworks.iter().enumerate() {
             for kind in SlotKind::BOTH {
-                let waits =
-                    |job: &&JobId| offer.view().job(**job).is_some_and(|job| 0 < job.pending(kind));
-                let first = framework.jobs.iter().find(waits).copied();
+                let first = framework
+                    .jobs
+                    .iter()
+                    .find(|job| offer.view().job(**job).is_some_and(|job| 0 < job.pending(kind)))
+                    .copied();
                 if !asked.contains(&number)
                     && 0 < offer.free(kind)
                     && let Some(job) = first
@@ -396,8 +398,8 @@ impl Policy for Offers {
 
     fn settle(options: &mut OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {
         let mut complaints = slotless(options, site);
-        let named = options.frameworks.iter_mut();
-        let named = named.map(|(name, spec)| (vec!["frameworks", name.as_str()], spec));
+        let frameworks = options.frameworks.iter_mut();
+        let named = frameworks.map(|(name, spec)| (vec!["frameworks", name.as_str()], spec));
         for (path, spec) in named.chain([(vec!["others"], &mut options.others)]) {
             if spec.weight.get() == 0.0 {
                 let path = [&path[..], &["weight"]].concat();
@@ -461,11 +463,11 @@ impl Policy for Offers {
 fn owner_among(weights: &[f64], node: u32, nodes: u32) -> usize {
     let all: f64 = weights.iter().sum();
     let mut place = (f64::from(node) + 0.5) / f64::from(nodes.max(1)) * all;
-    let is_before = |weight: &f64| {
+    let position = weights.iter().position(|weight| {
         place -= weight;
         place < 0.0
-    };
-    weights.iter().position(is_before).unwrap_or(weights.len() - 1)
+    });
+    position.unwrap_or(weights.len() - 1)
 }
 
 /// Complains about frameworks that have jobs, but would never get a slot for them.

@@ -195,8 +195,8 @@ impl Policy for Quincy {
     fn settle(options: &mut QuincyOptions, _: &PolicySite<'_>) -> Vec<Complaint> {
         let message = "`wait` must be at most 100";
         let hint = "only its ratio to `rack` and `far` counts: make these smaller instead";
-        let complaint = || Complaint::error(&["wait"], message, hint);
-        (100.0 < options.wait.get()).then(complaint).into_iter().collect()
+        let is_large = 100.0 < options.wait.get();
+        is_large.then(|| Complaint::error(&["wait"], message, hint)).into_iter().collect()
     }
 
     fn facts(_: &QuincyOptions) -> OptionFacts<'_> {

@@ -61,19 +61,19 @@ impl CourseCheckArguments {
         // Answers come from others. None needs a program, and a teacher should not start theirs.
         let mut registry = registry.clone();
         registry.permit_programs(ProgramPermit::Refused("answers start no programs"));
-        let exercise = Starter::find(name).expect("a test finds every exercise");
-        let exercise = Draft::of(exercise.name, exercise.text)?.resolve(&registry)?.scenario;
+        let starter = Starter::find(name).expect("a test finds every exercise");
+        let exercise = Draft::of(starter.name, starter.text)?.resolve(&registry)?.scenario;
         let overrides = Overrides { sets: self.sets, ..Overrides::default() };
         let (draft, loaded) = source::load(&self.answer, overrides, &registry)?;
         let wrong = changed(&yaml::write(&exercise), &yaml::write(&loaded.scenario), free);
         if !wrong.is_empty() {
             let free = free.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-            let finding = |(path, was): (Path, String)| {
+            let findings = wrong.into_iter().map(|(path, was)| {
                 let message = format!("`{path}` {was} in the exercise");
                 let hint = format!("change only {free}; `mumakil show {name}` shows the exercise");
                 draft.finding(YamlProblem::value(path, message).hint(hint))
-            };
-            return Err(Failure::Findings(wrong.into_iter().map(finding).collect()));
+            });
+            return Err(Failure::Findings(findings.collect()));
         }
         let mut prepared = source::prepare(&draft, loaded.scenario, &registry)?;
         terminal::warn_all(&loaded.warnings, false);

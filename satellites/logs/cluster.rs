@@ -125,8 +125,8 @@ impl LogReading {
         let all_at_once = 1.0 <= share;
         each(path, strictness, |job| {
             times.push(LoggedTimes::of(job.job));
-            let named = |(at, priority)| (at, job.job.job_id.clone(), Priority::from(priority));
-            changes.extend(job.job.priority_changes.iter().copied().map(named));
+            let (id, changed) = (&job.job.job_id, job.job.priority_changes.iter());
+            changes.extend(changed.map(|(at, to)| (*at, id.clone(), Priority::from(*to))));
             for attempt in job.job.tasks().flat_map(|task| &task.attempts) {
                 let took = map_time(attempt, RumenModel::Measured).map_or(0, SimSpan::as_millis);
                 if longest.0 < took {
@@ -165,11 +165,11 @@ impl LogReading {
         let mut cluster = survey.cluster();
         let first = times[0].submit;
         changes.sort_by_key(|(at, _, _)| *at);
-        let later = |(at, job, priority): (u64, String, Priority)| {
+        let later = changes.into_iter().map(|(at, job, priority)| {
             let at = SimSpan::from_millis(at.saturating_sub(first));
             LaterPriority { at, job, priority }
-        };
-        cluster.priorities = changes.into_iter().map(later).collect();
+        });
+        cluster.priorities = later.collect();
         let end = times.iter().filter_map(|job| job.finish).max();
         if let Some(whole) = end.map(|end| end.saturating_sub(first)).filter(|it| *it < longest.0) {
             let [took, whole] = [longest.0, whole].map(|millis| span(millis as f64 / 1e3));
@@ -533,8 +533,8 @@ impl ClusterSurvey {
         let seen =
             format!("at most {at_once} at once, on {reached} of {}", counted(hosts as u64, "host"));
         // In YARN these settings of trackers are left over.
-        let said = self.said(names).filter(|_| !self.is_yarn());
-        let said = said.and_then(|text| text.parse::<u32>().ok());
+        let said =
+            self.said(names).filter(|_| !self.is_yarn()).and_then(|text| text.parse::<u32>().ok());
         let (slots, sure, reason) = match said {
             Some(said) if most <= said => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
             Some(said) => {
@@ -549,8 +549,8 @@ impl ClusterSurvey {
     }
 
     fn policy(&self, found: &mut LoggedCluster) {
-        let class = self.said(if self.is_yarn() { YARN_POLICY } else { POLICY });
-        let class = class.map(|class| class.rsplit('.').next().unwrap_or(class));
+        let full = self.said(if self.is_yarn() { YARN_POLICY } else { POLICY });
+        let class = full.map(|class| class.rsplit('.').next().unwrap_or(class));
         let (policy, sure) = match class {
             Some("JobQueueTaskScheduler" | "FifoScheduler") => ("fifo", InferredBy::Said),
             Some("FairScheduler") => ("fair", InferredBy::Said),
@@ -572,10 +572,10 @@ impl ClusterSurvey {
     }
 
     fn topology(&self) -> LoggedTopology {
-        let node = |name: &str| LoggedTopology { name: name.to_owned(), children: Vec::new() };
         let mut racks: BTreeMap<&str, Vec<LoggedTopology>> = BTreeMap::new();
         for (host, rack) in &self.hosts {
-            racks.entry(rack.as_deref().unwrap_or(DEFAULT_RACK)).or_default().push(node(host));
+            let rack = racks.entry(rack.as_deref().unwrap_or(DEFAULT_RACK)).or_default();
+            rack.push(LoggedTopology { name: host.to_owned(), children: Vec::new() });
         }
         let racks = racks
             .into_iter()
@@ -640,8 +640,8 @@ impl LoggedCluster {
             put(&mut tree, "workload.rumen.lenient", true.into());
         }
         // The topology has the nodes and racks.
-        let is_said = |path: &str| !matches!(path, "cluster.nodes" | "cluster.racks");
-        for setting in self.settings.iter().filter(|setting| is_said(setting.path)) {
+        let given_by_topology = ["cluster.nodes", "cluster.racks"];
+        for setting in self.settings.iter().filter(|it| !given_by_topology.contains(&it.path)) {
             let value = serde_yaml::from_str(&setting.value).unwrap_or(Value::Null);
             // The line of 0.20 and 0.21 is text that looks like a number.
             let value = if value.is_f64() && setting.path == "hadoop.line" {
@@ -651,7 +651,7 @@ impl LoggedCluster {
             };
             put(&mut tree, setting.path, value);
         }
-        let later = self.priorities.iter().map(|LaterPriority { at, job, priority }| {
+        let entries = self.priorities.iter().map(|LaterPriority { at, job, priority }| {
             let mut entry = Mapping::new();
             put(&mut entry, "at", at.to_string().into());
             put(&mut entry, "change.job", job.as_str().into());
@@ -659,7 +659,7 @@ impl LoggedCluster {
             put(&mut entry, "change.priority", priority);
             Value::from(entry)
         });
-        let later: Vec<Value> = later.collect();
+        let later: Vec<Value> = entries.collect();
         if !later.is_empty() {
             tree.insert("later".into(), later.into());
         }

@@ -225,8 +225,7 @@ impl<'t> EventFields<'_, 't> {
     /// Returns a count, which may be zero.
     fn count(self, key: &str) -> Result<Option<u32>, String> {
         let Some(text) = self.text(key) else { return Ok(None) };
-        let wrong = |_| format!("{key} is `{}`, not a count", clip(&text));
-        text.parse().map(Some).map_err(wrong)
+        text.parse().map(Some).map_err(|_| format!("{key} is `{}`, not a count", clip(&text)))
     }
 
     /// Returns the value that is named; `None` if it is missing or unknown.
@@ -293,8 +292,8 @@ fn read_counters(text: &[u8], mut see: impl FnMut(&[u8], u64)) {
         let Some(end) = memchr(b')', rest) else { return };
         let name = &rest[..end];
         let Some(closed) = memmem::find(rest, b")]") else { return };
-        let value = rest[..closed].rsplit(|byte| *byte == b'(').next().unwrap_or_default();
-        let value = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+        let text = rest[..closed].rsplit(|byte| *byte == b'(').next().unwrap_or_default();
+        let value = std::str::from_utf8(text).ok().and_then(|value| value.parse().ok());
         if let Some(value) = value {
             see(name, value);
         }

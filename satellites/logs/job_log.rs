@@ -41,8 +41,8 @@ impl JobLog {
         id: &str,
     ) -> &mut LoggedAttempt {
         let attempts = &mut self.task(task, kind).attempts;
-        let place = attempts.iter().rposition(|attempt| attempt.attempt_id == id);
-        let place = place.unwrap_or_else(|| {
+        let known = attempts.iter().rposition(|attempt| attempt.attempt_id == id);
+        let place = known.unwrap_or_else(|| {
             attempts.push(LoggedAttempt { attempt_id: id.to_owned(), ..LoggedAttempt::default() });
             attempts.len() - 1
         });
@@ -151,16 +151,17 @@ fn heap(options: &str) -> Option<u32> {
 /// job's queue.
 fn pool(job: &LoggedJob) -> Option<String> {
     let setting = |name: &str| job.job_properties.get(name).filter(|value| !value.is_empty());
-    let named = || {
-        setting("mapred.jobtracker.taskScheduler")
-            .filter(|name| name.ends_with("FairScheduler"))?;
-        match setting("mapred.fairscheduler.poolnameproperty").map(String::as_str) {
-            // The fair scheduler's default is a pool for each user.
-            None | Some("user.name") => job.user.as_ref(),
-            Some(property) => setting(property),
-        }
-    };
-    setting("mapred.fairscheduler.pool").or_else(named).cloned()
+    setting("mapred.fairscheduler.pool")
+        .or_else(|| {
+            setting("mapred.jobtracker.taskScheduler")
+                .filter(|name| name.ends_with("FairScheduler"))?;
+            match setting("mapred.fairscheduler.poolnameproperty").map(String::as_str) {
+                // The fair scheduler's default is a pool for each user.
+                None | Some("user.name") => job.user.as_ref(),
+                Some(property) => setting(property),
+            }
+        })
+        .cloned()
 }
 
 /// Returns the place `/rack/host` as its layers.

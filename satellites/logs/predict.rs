@@ -133,8 +133,8 @@ impl PredictArguments {
         let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
         let reading = LogReading::read(&self.log, self.split.get(), strictness)?;
-        let name = self.log.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.split('.').next().unwrap_or_default();
+        let file = self.log.file_name().unwrap_or_default().to_string_lossy();
+        let name = file.split('.').next().unwrap_or_default();
         let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
         let bar = RunBar::default();
         interrupt::guard_results(&bar);
@@ -151,8 +151,8 @@ impl PredictArguments {
         let replay = self.prepare(&reading.cluster, &folder, &[], registry)?;
         replay.workload.left_out.iter().for_each(|part| terminal::warn(part));
         let what_if = (!self.sets.is_empty())
-            .then(|| self.prepare(&reading.cluster, &folder, &self.sets, registry));
-        let what_if = what_if.transpose()?;
+            .then(|| self.prepare(&reading.cluster, &folder, &self.sets, registry))
+            .transpose()?;
         let replayed = self.replay(&replay, &folder.path().join(REPLAY), &bar, registry)?;
         let logged = logged_rows(&reading.times);
         let JobPairs(jobs) = judged(&logged, &replayed.jobs.all);
@@ -197,8 +197,8 @@ impl PredictArguments {
     ) -> Result<Prepared, Failure> {
         let file = folder.target().join(CLUSTER);
         let log = std::path::absolute(&self.log).map_err(|error| file::cannot(&file, error))?;
-        let topology = std::path::absolute(folder.path().join(TOPOLOGY));
-        let topology = topology.map_err(|error| file::cannot(&file, error))?;
+        let topology = std::path::absolute(folder.path().join(TOPOLOGY))
+            .map_err(|error| file::cannot(&file, error))?;
         let text = cluster.scenario("cluster", &log, &topology, self.lenient);
         let plain = Draft::of(&file.display().to_string(), &text)?;
         let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
@@ -280,13 +280,12 @@ impl<'a> Prediction<'a> {
 
     /// Returns rows of the errors' sizes: the sojourn, then its parts.
     fn sizes(&self) -> Vec<(&'static str, ErrorSizes)> {
-        let whole = ErrorSizes::of(self.judges().iter().map(error));
-        let part = |part: usize| {
+        let whole = ErrorSizes::of(self.judges().iter().map(error)).map(|sizes| ("sojourn", sizes));
+        let parts = whole.into_iter().chain((0..PARTS.len()).filter_map(|part| {
             let errors = self.judges().iter().filter_map(|job| error_of(job, part));
             Some((PARTS[part], ErrorSizes::of(errors)?))
-        };
-        let whole = whole.map(|sizes| ("sojourn", sizes));
-        whole.into_iter().chain((0..PARTS.len()).filter_map(part)).collect()
+        }));
+        parts.collect()
     }
 
     /// Returns the judging jobs, those with the largest errors first.
@@ -336,18 +335,19 @@ impl<'a> Prediction<'a> {
 
     fn json(&self) -> Value {
         let jobs = |jobs: &[JobPair<'_>]| -> Vec<Value> {
-            let job = |job: &JobPair<'_>| {
-                json!({
-                    "job": job.name(),
-                    "logged_ms": job.took[0],
-                    "predicted_ms": job.took[1],
-                    "error": error(job),
-                    "parts": PARTS.iter().enumerate().map(|(part, name)| {
-                        ((*name).replace(' ', "_"), error_of(job, part))
-                    }).collect::<BTreeMap<_, _>>(),
+            jobs.iter()
+                .map(|job| {
+                    json!({
+                        "job": job.name(),
+                        "logged_ms": job.took[0],
+                        "predicted_ms": job.took[1],
+                        "error": error(job),
+                        "parts": PARTS.iter().enumerate().map(|(part, name)| {
+                            ((*name).replace(' ', "_"), error_of(job, part))
+                        }).collect::<BTreeMap<_, _>>(),
+                    })
                 })
-            };
-            jobs.iter().map(job).collect()
+                .collect()
         };
         let sizes = |sizes: ErrorSizes| {
             json!({
@@ -388,10 +388,10 @@ impl OtherSettings {
         if self.is_same {
             return format!("With {sets}: no effect, the run is the same as the replay");
         }
-        let Some((predicted, band)) = self.mean() else {
+        let Some((predicted, error_band)) = self.mean() else {
             return format!("With {sets}: no job succeeds");
         };
-        let band = match band {
+        let band = match error_band {
             Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
             None => " (one job alone gives no band)".to_owned(),
         };

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::{InferredSetting, LogReading, LoggedCluster};
+use crate::cluster::{LogReading, LoggedCluster};
 use mumakil_base::shell::quoted_path;
 use mumakil_base::units::tell::counted;
 use mumakil_cli::failure::Failure;
@@ -40,7 +40,7 @@ pub(super) struct TraceClusterArguments {
 impl TraceClusterArguments {
     pub(super) fn run(self, _: &Program) -> Result<(), Failure> {
         let reading = LogReading::read(&self.log, 1.0, Strictness::of(self.lenient))?;
-        let mut lines = told(&self.log, &reading.cluster);
+        let mut lines = summary_lines(&self.log, &reading.cluster);
         if let Some(out) = &self.out {
             let topology =
                 write_cluster(out, &self.log, &reading.cluster, self.lenient, self.force)?;
@@ -56,15 +56,15 @@ impl TraceClusterArguments {
 }
 
 /// Returns the lines about a cluster.
-fn told(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
+fn summary_lines(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!("   inferred from {}", counted(cluster.jobs as u64, "job"));
     lines.bold(log.display().to_string(), about);
-    let row = |setting: &InferredSetting| {
+    let settings = cluster.settings.iter().map(|setting| {
         let (path, value) = (setting.path.to_owned(), setting.value.clone());
         vec![path, value, setting.sure.word().to_owned(), setting.reason.clone()]
-    };
-    let rows: Vec<Vec<String>> = cluster.settings.iter().map(row).collect();
+    });
+    let rows: Vec<Vec<String>> = settings.collect();
     lines += table(&rows, &[Align::Left; 4]);
     for missing in &cluster.missing {
         lines.line(format!("  not in the log: {missing}"));

@@ -137,9 +137,9 @@ impl PapersArguments {
             }
         }
         let all = self.ids.is_empty();
-        let wanted =
-            |listed: &&ListedExperiment| all || self.ids.iter().any(|name| asked(listed, name));
-        Ok(LIST.iter().filter(wanted).copied().collect())
+        let asked_for =
+            LIST.iter().filter(|listed| all || self.ids.iter().any(|name| asked(listed, name)));
+        Ok(asked_for.copied().collect())
     }
 
     fn repeat(

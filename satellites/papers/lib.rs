@@ -142,18 +142,17 @@ pub struct ExperimentFile {
 /// If the folder cannot be read.
 pub fn files(folder: Option<&Path>) -> io::Result<Vec<ExperimentFile>> {
     let Some(folder) = folder else {
-        let file = |(path, text): &(&str, &str)| ExperimentFile {
-            path: path.into(),
-            text: (*text).to_owned(),
-        };
-        return Ok(FILES.iter().map(file).collect());
+        return Ok(FILES
+            .iter()
+            .map(|(path, text)| ExperimentFile { path: path.into(), text: (*text).to_owned() })
+            .collect());
     };
     let mut paths = Vec::new();
     list(folder, &mut paths)?;
     // Sort: `read_dir` has no order, and the report must not depend on the file system.
     paths.sort();
-    let read = |path: PathBuf| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path });
-    paths.into_iter().map(read).collect()
+    let files = paths.into_iter();
+    files.map(|path| Ok(ExperimentFile { text: fs::read_to_string(&path)?, path })).collect()
 }
 
 fn list(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -189,8 +188,8 @@ impl ExperimentFile {
         let known = LIST.iter().find(|listed| listed.id == id).copied();
         known.map(Some).ok_or_else(|| {
             let at = mumakil_yaml::Path::of("experiment.id");
-            let problem = YamlProblem::value(at, format!("`{id}` is no experiment of the list"));
-            let problem = problem.nearest(&id, LIST.iter().map(|listed| listed.id));
+            let problem = YamlProblem::value(at, format!("`{id}` is no experiment of the list"))
+                .nearest(&id, LIST.iter().map(|listed| listed.id));
             ScenarioError::invalid(vec![draft.finding(problem)])
         })
     }

@@ -13,8 +13,8 @@ use mumakil_draw::page::{
 use mumakil_results::expect::{Figure, GapClass};
 use mumakil_run::output::report::verdicts;
 use mumakil_run::output::{OutputError, write_file};
+use mumakil_study::Teeth;
 use mumakil_study::{Concluded, charts};
-use mumakil_study::{SabotageOutcome, Teeth};
 use mumakil_study::{StudyManifest, store};
 
 /// The file with the table of verdicts. A folder with this file is known to be a report of Mumakil.
@@ -118,13 +118,13 @@ impl RepeatedExperiment {
 
     /// Returns a row for each sabotage.
     pub fn sabotages(&self) -> Vec<SabotageRow> {
-        let row = |outcome: &SabotageOutcome| SabotageRow {
+        let outcomes = self.teeth().flat_map(|teeth| &teeth.sabotages).map(|outcome| SabotageRow {
             id: self.id.clone(),
             sabotage: outcome.what.clone(),
             noticed: outcome.is_noticed(),
             by: outcome.by.clone(),
-        };
-        self.teeth().flat_map(|teeth| &teeth.sabotages).map(row).collect()
+        });
+        outcomes.collect()
     }
 
     /// Returns the experiment's rows in the table; at least one.
@@ -175,7 +175,7 @@ impl RepeatedExperiment {
 
 impl VerdictRow {
     /// Returns the verdict in words; a known gap has its class added.
-    pub fn told(&self) -> String {
+    pub fn verdict_text(&self) -> String {
         let class = self.gap_class.map(|class| format!(" ({})", class.word()));
         self.verdict.word().to_owned() + &class.unwrap_or_default()
     }
@@ -210,11 +210,10 @@ pub fn report(repeated: &[RepeatedExperiment], folder: &Path) -> Result<(), Outp
 /// # Errors
 /// If the folder has other files, or cannot be read.
 pub fn check(folder: &Path) -> Result<(), OutputError> {
-    let is_table = |text: Vec<u8>| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok();
-    let is_experiment = |name: &String| store::check(&folder.join(name), name).is_ok();
     // An interrupted run leaves no table, but folders named after experiments.
-    if fs::read(folder.join(VERDICTS)).is_ok_and(is_table)
-        || store::visible(folder)?.iter().all(is_experiment)
+    if fs::read(folder.join(VERDICTS))
+        .is_ok_and(|text| serde_json::from_slice::<Vec<VerdictRow>>(&text).is_ok())
+        || store::visible(folder)?.iter().all(|name| store::check(&folder.join(name), name).is_ok())
     {
         return Ok(());
     }
@@ -236,9 +235,9 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);
-    let told = PageBlock::Text(format!("{tally}."));
+    let text = PageBlock::Text(format!("{tally}."));
     let verdicts =
-        Section::new("Verdicts", vec![headlines, told, PageBlock::Table(overview(rows))]);
+        Section::new("Verdicts", vec![headlines, text, PageBlock::Table(overview(rows))]);
     HtmlPage {
         title: "The papers' experiments".to_owned(),
         subtitle: "Published values, and those that Mumakil measures".to_owned(),
@@ -249,15 +248,15 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
 
 /// Returns a row for each experiment.
 pub fn summary(repeated: &[RepeatedExperiment]) -> PageTable {
-    let row = |experiment: &RepeatedExperiment| {
+    let rows = repeated.iter().map(|experiment| {
         let row = experiment.summary();
-        let (ours, verdict) = (row.ours(), row.told());
+        let (ours, verdict) = (row.ours(), row.verdict_text());
         [row.id, row.expectation, row.published, ours, verdict].map(PageCell::text).into()
-    };
+    });
     PageTable {
         caption: String::new(),
         columns: ["id", "what", "published", "ours", "verdict"].map(PageColumn::text).into(),
-        rows: repeated.iter().map(row).collect(),
+        rows: rows.collect(),
     }
 }
 
@@ -272,7 +271,7 @@ pub fn overview(rows: &[VerdictRow]) -> PageTable {
         rows: Vec::new(),
     };
     for row in rows {
-        let verdict = row.told();
+        let verdict = row.verdict_text();
         let mut line = |what: &str, published: &str, ours: &str, difference: &str| {
             let cells = [&row.id, &verdict, what, published, ours, difference];
             table.rows.push(cells.map(PageCell::text).into());
@@ -301,7 +300,7 @@ fn section(experiment: &RepeatedExperiment) -> Section {
             FileOutcome::Run { sheet, concluded, teeth } => {
                 let judged = verdicts(&sheet.expect, &concluded.findings.verdicts);
                 blocks.push(PageBlock::Verdicts(judged));
-                blocks.extend(teeth.as_ref().map(told));
+                blocks.extend(teeth.as_ref().map(of_teeth));
                 blocks.extend(charts(&concluded.pictures));
             }
         }
@@ -310,20 +309,22 @@ fn section(experiment: &RepeatedExperiment) -> Section {
 }
 
 /// Returns the sentences about the sabotages of a file.
-fn told(teeth: &Teeth) -> PageBlock {
-    let sabotage = |outcome: &SabotageOutcome| match (&outcome.missed[..], &outcome.by[..]) {
-        ([], by) => format!("Sabotage: {}. It breaks: {}.", outcome.what, by.join("; ")),
-        (missed, _) => {
-            format!(
-                "Sabotage not noticed: {}. It holds still: {}.",
-                outcome.what,
-                missed.join("; ")
-            )
-        }
-    };
-    let toothless = |name: &String| format!("Toothless, as it holds under every sabotage: {name}.");
-    let sentences = teeth.sabotages.iter().map(sabotage);
-    PageBlock::Sentences(sentences.chain(teeth.toothless.iter().map(toothless)).collect())
+fn of_teeth(teeth: &Teeth) -> PageBlock {
+    let sentences =
+        teeth.sabotages.iter().map(|outcome| match (&outcome.missed[..], &outcome.by[..]) {
+            ([], by) => format!("Sabotage: {}. It breaks: {}.", outcome.what, by.join("; ")),
+            (missed, _) => {
+                format!(
+                    "Sabotage not noticed: {}. It holds still: {}.",
+                    outcome.what,
+                    missed.join("; ")
+                )
+            }
+        });
+    let names = teeth.toothless.iter();
+    let toothless =
+        names.map(|name| format!("Toothless, as it holds under every sabotage: {name}."));
+    PageBlock::Sentences(sentences.chain(toothless).collect())
 }
 
 #[cfg(test)]

@@ -29,9 +29,9 @@ impl<'r> VerdictTally<'r> {
             gaps.filter(|row| row.gap_class == class).count()
         };
         let known = GapClass::ALL.map(|class| (of(Some(class)), class.word()));
-        let told = known.into_iter().chain([(of(None), "without a class")]);
+        let counts = known.into_iter().chain([(of(None), "without a class")]);
         let told =
-            told.filter(|(count, _)| 0 < *count).map(|(count, word)| format!("{count} {word}"));
+            counts.filter(|(count, _)| 0 < *count).map(|(count, word)| format!("{count} {word}"));
         told.collect::<Vec<_>>().join(", ")
     }
 }
@@ -40,14 +40,14 @@ impl<'r> VerdictTally<'r> {
 impl std::fmt::Display for VerdictTally<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let gaps = counted(self.count(Judgement::KnownGap) as u64, "known gap");
-        let told = [
+        let counts = [
             (Judgement::Holds, format!("{} hold", self.count(Judgement::Holds))),
             (Judgement::Fails, format!("{} fail", self.count(Judgement::Fails))),
             (Judgement::KnownGap, format!("{gaps} ({})", self.classes())),
             (Judgement::Reported, format!("{} reported", self.count(Judgement::Reported))),
             (Judgement::Skipped, format!("{} skipped", self.count(Judgement::Skipped))),
         ];
-        let told = told.into_iter().filter(|(verdict, _)| 0 < self.count(*verdict));
+        let told = counts.into_iter().filter(|(verdict, _)| 0 < self.count(*verdict));
         f.write_str(&told.map(|(_, text)| text).collect::<Vec<_>>().join(", "))
     }
 }

@@ -309,12 +309,12 @@ impl SlotPlan {
     /// Sets how many tasks each job has to run, and how many it may run.
     fn guarantee(&mut self, view: &View<'_>) {
         let kind = self.kind;
-        let demands = self.jobs.keys().map(|id| {
+        let counted = self.jobs.keys().map(|id| {
             step();
             let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
             (running, running + self.jobs[id].tasks_waiting)
         });
-        let demands: Vec<(u32, u32)> = demands.collect();
+        let demands: Vec<(u32, u32)> = counted.collect();
         let shares = match self.options.fair {
             true => {
                 let wanted: Vec<u32> = demands.iter().map(|(_, wanted)| *wanted).collect();
@@ -366,8 +366,8 @@ impl SlotPlan {
 
     /// Lists the attempts on a tracker that the plan moves elsewhere or lets wait.
     pub(super) fn moved_from(&self, tracker: TrackerId) -> Vec<AttemptId> {
-        let running = self.machines[tracker.index()].running.iter();
-        let running = running.filter_map(|task| self.tasks[task].running);
+        let tasks = self.machines[tracker.index()].running.iter();
+        let running = tasks.filter_map(|task| self.tasks[task].running);
         running.filter(|it| self.flow.flow(it.stay) == 0).map(|it| it.attempt).collect()
     }
 
@@ -384,8 +384,7 @@ impl SlotPlan {
         }
         let (far, places) = self.places(view, id);
         let machine = &mut self.machines[tracker.index()];
-        let is_here = |place: FlowNode| place == machine.node || place == machine.rack;
-        let here = places.iter().filter(|(place, _)| is_here(*place));
+        let here = places.iter().filter(|(place, _)| [machine.node, machine.rack].contains(place));
         let transfer = here.map(|(_, cost)| *cost).min().unwrap_or(far);
         machine.running.insert(id);
         let task = self.tasks.get_mut(&id).expect("it has just been found there");

@@ -74,8 +74,8 @@ fn scatter(prediction: &Prediction<'_>) -> Drawing {
             })
             .collect(),
     };
-    let (calibrating, held_back) = prediction.jobs.split_at(prediction.calibrating);
-    let held_back = (!held_back.is_empty()).then(|| series("held back", 0, held_back));
+    let (calibrating, rest) = prediction.jobs.split_at(prediction.calibrating);
+    let held_back = (!rest.is_empty()).then(|| series("held back", 0, rest));
     let behind = usize::from(held_back.is_some());
     let calibrating = series("show the cluster", behind, calibrating);
     ScatterPlot {
