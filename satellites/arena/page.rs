@@ -236,7 +236,7 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
             value: one.ratio?,
             band,
             decided: band.is_some_and(|(low, high)| 1.0 < low || high < 1.0),
-            told: format!("{}: {} of {}", one.name, shown(one.ratio?), one.best),
+            label: format!("{}: {} of {}", one.name, shown(one.ratio?), one.best),
         })
     };
     let series = |(place, score): (usize, &&PolicyScore)| RatioSeries {

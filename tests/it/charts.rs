@@ -47,7 +47,7 @@ fn ratios_beside_one() {
             value,
             band: Some((value / spread, value * spread)),
             decided: value * spread < 1.0 || 1.0 < value / spread,
-            told: format!("{value} times"),
+            label: format!("{value} times"),
         })
     };
     let series = |name: &str, look, ratios: [(f64, f64); 4]| RatioSeries {
