@@ -213,8 +213,8 @@ fn parse(path: &path::Path, text: String) -> Result<OptionFile, Vec<YamlProblem>
             return fault(&error.pos(), message, "leave `<!DOCTYPE …>` out");
         }
         Err(error) => {
-            let (place, text) = (error.pos(), error.to_string());
-            let message = text.strip_suffix(&format!(" at {place}")).unwrap_or(&text);
+            let (place, words) = (error.pos(), error.to_string());
+            let message = words.strip_suffix(&format!(" at {place}")).unwrap_or(&words);
             let root =
                 if text.contains("<configuration") { "configuration" } else { "allocations" };
             return fault(&place, message, &format!("write XML: `<{root}> … </{root}>`"));
