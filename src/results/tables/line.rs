@@ -184,7 +184,7 @@ mod tests {
     proptest! {
         /// A library reads the same rows, and these are the ones that were written.
         #[test]
-        fn what_is_written_is_read_by_us_and_by_others(
+        fn rows_that_are_written_are_read_by_us_and_by_others(
             table in prop::collection::vec(prop::collection::vec("[a\",\n\r é]{0,4}", 3), 0..5),
         ) {
             let mut file = Vec::new();
