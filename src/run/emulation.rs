@@ -467,8 +467,8 @@ fn unsubmitted(workload: &Workload, mut submitted: Vec<JobId>) -> Vec<Arc<str>> 
 fn never_due(scenario: &Scenario, end: SimTime) -> Option<RunWarning> {
     let end = end - SimTime::ZERO;
     // Entries after `until` were already reported when the scenario was checked.
-    let is_possible = |at: SimSpan| scenario.until.is_none_or(|until| at < until);
-    let mut late = scenario.due().filter(|(_, at)| end < *at && is_possible(*at));
+    let mut late = (scenario.due())
+        .filter(|(_, at)| end < *at && scenario.until.is_none_or(|until| *at < until));
     let (first, at) = late.next()?;
     Some(RunWarning::NeverDue { first, at, others: late.count(), end })
 }

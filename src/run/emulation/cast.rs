@@ -17,8 +17,8 @@ use mumakil_core::mapred::{
 };
 use mumakil_runtime::{Links, OpeningMail, RunCores, Stopwatch};
 use mumakil_scenario::fault::Effects;
-use mumakil_scenario::workload::{Arrival, JobInjector, Submission, SubmissionWay, Workload};
-use mumakil_scenario::{LaterChange, PolicyStep, Scenario};
+use mumakil_scenario::workload::{JobInjector, Submission, SubmissionWay, Workload};
+use mumakil_scenario::{LaterChange, Scenario};
 
 /// Returns the cores of a scenario, and the messages that start them.
 pub(super) fn assemble(
@@ -116,7 +116,7 @@ fn phases(scenario: &Scenario, topology: &Topology) -> Vec<SimSpan> {
     let spread = hadoop.heartbeat_phase.or(hadoop.heartbeat_interval(topology.len()));
     // Mumak draws all phases from one generator, in the order of the trackers.
     let mut java = JavaRandom::of_phases(scenario.seed);
-    let phase = |(id, _): (TrackerId, _)| match hadoop.draws {
+    let phases = topology.nodes().map(|(id, _)| match hadoop.draws {
         Draws::Own => {
             // Each tracker has a random stream of its own: adding a node does not change other
             // phases.
@@ -128,8 +128,8 @@ fn phases(scenario: &Scenario, topology: &Topology) -> Vec<SimSpan> {
             let millis = i32::try_from(spread.as_millis()).unwrap_or(i32::MAX);
             SimSpan::from_millis(java.below(millis.max(1)) as u64)
         }
-    };
-    topology.nodes().map(phase).collect()
+    });
+    phases.collect()
 }
 
 impl ActingPolicies {
@@ -164,13 +164,12 @@ fn opening(
     let start = present.map(|(id, _)| (SimTime::ZERO, Mail::Tracker(id, ToTracker::PowerOn)));
     // One message starts the injector; it then sets its own timer for each next job.
     let arrive = (SimTime::ZERO, ToInjector::Arrive.into());
-    // Without a NameNode, mail to it would have no receiver.
-    let is_received =
-        |(_, mail): &(SimTime, Mail)| has_name_node || !matches!(mail, Mail::NameNode(_));
     // This message comes last: the policy's clock starts after all other events of instant zero.
-    let tick = scenario.hadoop.behaviour().ticks_last;
-    let tick = tick.then(|| (SimTime::ZERO, ToJobTracker::Start.into()));
-    (start.chain([arrive]).chain(faults).filter(is_received))
+    let ticks_last = scenario.hadoop.behaviour().ticks_last;
+    let tick = ticks_last.then(|| (SimTime::ZERO, ToJobTracker::Start.into()));
+    (start.chain([arrive]).chain(faults))
+        // Without a NameNode, mail to it would have no receiver.
+        .filter(|(_, mail)| has_name_node || !matches!(mail, Mail::NameNode(_)))
         .chain(later(scenario, workload))
         .chain(tick)
         .collect()
@@ -180,16 +179,15 @@ fn opening(
 /// policy or what it goes by, ending tasks.
 fn later(scenario: &Scenario, workload: &Workload) -> OpeningMail {
     // The injector submits the other jobs by itself.
-    let jobs = workload.arrivals.iter().filter(|arrival| arrival.way == SubmissionWay::Later);
-    let submit = |arrival: &Arrival| {
-        (SimTime::ZERO + arrival.delay, ToInjector::Submit(arrival.spec.id).into())
-    };
-    let changes = LaterChange::policies(&scenario.later);
-    let change = |(at, _)| (SimTime::ZERO + at, ToJobTracker::ChangePolicy.into());
-    let course = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
-    let reloads = course.filter(|step| !step.takes_over);
-    let reload = |step: PolicyStep| (SimTime::ZERO + step.at, ToJobTracker::Reload.into());
-    (jobs.map(submit).chain(changes.map(change)).chain(reloads.map(reload)))
+    let jobs = (workload.arrivals.iter())
+        .filter(|arrival| arrival.way == SubmissionWay::Later)
+        .map(|arrival| (arrival.delay, ToInjector::Submit(arrival.spec.id).into()));
+    let changes = LaterChange::policies(&scenario.later)
+        .map(|(at, _)| (at, ToJobTracker::ChangePolicy.into()));
+    let reloads = (LaterChange::course(&scenario.later, &scenario.scheduler).into_iter())
+        .filter(|step| !step.takes_over)
+        .map(|step| (step.at, ToJobTracker::Reload.into()));
+    (jobs.chain(changes).chain(reloads).map(|(at, mail)| (SimTime::ZERO + at, mail)))
         .chain(LaterChange::mail(&scenario.later, workload))
         .collect()
 }

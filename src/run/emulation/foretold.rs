@@ -34,9 +34,8 @@ impl Prepared {
     /// the progress of the cluster.
     pub(super) fn demands(&self) -> Vec<JobDemand> {
         let Self { scenario, topology, workload, .. } = self;
-        let of = |truth: TrueDurations| workload.demands(&truth);
         TrueDurations::usual(scenario.seed, &scenario.hadoop, &scenario.cluster, topology)
-            .map_or_else(Vec::new, of)
+            .map_or_else(Vec::new, |truth| workload.demands(&truth))
     }
 
     /// Returns the offered load of each kind of slots; `None` if all jobs arrive at once, or by the
@@ -49,9 +48,9 @@ impl Prepared {
     fn arrivals(&self) -> Vec<OfferedWork> {
         let from = SimTime::ZERO + self.warm_up();
         let until = self.scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
-        let counts =
-            |demand: &JobDemand| demand.arrives.is_some_and(|at| from <= at && at <= until);
-        OfferedWork::by_instant(self.demands().into_iter().filter(counts))
+        let counted = (self.demands().into_iter())
+            .filter(|demand| demand.arrives.is_some_and(|at| (from..=until).contains(&at)));
+        OfferedWork::by_instant(counted)
     }
 
     /// Returns the highest offered load and its kind of slots; `None` if there is no load.
@@ -64,8 +63,7 @@ impl Prepared {
     /// Returns the [load](Self::load) if the cluster cannot keep up with it. Few arrivals are a batch
     /// and no overload.
     pub fn overload(&self) -> Option<(SlotKind, f64)> {
-        let are_many = || FEWEST_ARRIVALS <= self.arrivals().len();
-        self.load().filter(|(_, load)| 1.0 <= *load && are_many())
+        self.load().filter(|(_, load)| 1.0 <= *load && FEWEST_ARRIVALS <= self.arrivals().len())
     }
 
     /// Returns the end of the warm-up, as far as it is known before the run.

@@ -11,7 +11,7 @@ use crate::record::{RecordError, Watcher, nodes_table, shares_table};
 use mumakil_base::files::{EXPECTATIONS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
-use mumakil_results::expect::{Expectation, ExpectationVerdict, Expr, Space};
+use mumakil_results::expect::{ExpectationVerdict, Expr, Space};
 use mumakil_scenario::{ClockSpec, Registry};
 
 /// A run whose results are in a folder.
@@ -110,16 +110,16 @@ impl Prepared {
     /// Judges the expectations from the files in the folder, and writes the verdicts.
     fn judge(&self, folder: &RunFolder) -> Result<Vec<ExpectationVerdict>, EmulationError> {
         let results = RunResults::new(folder.path());
-        let judge = |expected: &Expectation| {
+        let expect = &self.scenario.expect;
+        let judged = expect.iter().map(|expected| {
             let plan = Expr::parse(&expected.that)
                 .and_then(|expr| expr.expectation(&Space::default()))
                 // The scenario's check parsed each expectation before the run, so each is valid
                 // here.
                 .expect("the scenario was checked");
             plan.verdict(&results, expected)
-        };
-        let expect = &self.scenario.expect;
-        let verdicts = expect.iter().map(judge).collect::<Result<Vec<_>, _>>()?;
+        });
+        let verdicts = judged.collect::<Result<Vec<_>, _>>()?;
         if !verdicts.is_empty() {
             let told = verdicts.iter().zip(expect).map(|(found, of)| found.to_json(of));
             folder.write_json(EXPECTATIONS, &told.collect::<Vec<_>>())?;

@@ -16,7 +16,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_runtime::{self as runtime, Ending, Stopwatch, StopwatchReadings};
 use mumakil_scenario::fault::Effects;
-use mumakil_scenario::{LaterChange, PolicyStep, Registry, Scenario, SchedulerChoice};
+use mumakil_scenario::{LaterChange, Registry, Scenario, SchedulerChoice};
 
 /// The facts about the policies of a run, which remain here while the policies act in it.
 pub(super) struct RunPolicies {
@@ -125,9 +125,10 @@ fn build(
     // A policy is foreign code; even its constructor may panic.
     let built = catch_unwind(AssertUnwindSafe(|| {
         let mut policy = registry.build(choice)?;
-        let begun = policy.begin(setting);
-        let begun = begun.map_err(|words| EmulationError::PolicyFailed { words })?;
-        Ok((policy, begun))
+        match policy.begin(setting) {
+            Ok(begun) => Ok((policy, begun)),
+            Err(words) => Err(EmulationError::PolicyFailed { words }),
+        }
     }));
     built.unwrap_or_else(|panic| {
         panics::answered();
@@ -167,19 +168,19 @@ struct Successor {
 /// JobTracker and one for each change of policy.
 fn successors_of(scenario: &Scenario, effects: &Effects<'_>) -> Vec<Successor> {
     let restarts = effects.restarts.iter().map(|at| (*at, None));
-    let changes = LaterChange::course(&scenario.later, &scenario.scheduler).into_iter();
-    let changes = changes.map(|step| (SimTime::ZERO + step.at, Some(step)));
+    let changes = (LaterChange::course(&scenario.later, &scenario.scheduler).into_iter())
+        .map(|step| (SimTime::ZERO + step.at, Some(step)));
     let mut all: Vec<_> = restarts.chain(changes).collect();
     // At the same instant a restart comes before a change of policy, as in the opening.
     all.sort_by_key(|(at, _)| *at);
     let mut current = scenario.scheduler.clone();
-    let follow = |(at, step): (SimTime, Option<PolicyStep>)| {
+    let successors = all.into_iter().filter_map(|(at, step)| {
         // A restart begins the current policy anew, not the first one, and with the pools or queues
         // that it has read last.
         let takes_over = step.as_ref().map(|step| step.takes_over);
         current = step.map_or_else(|| current.clone(), |step| step.choice);
         let is_new = takes_over != Some(false);
         is_new.then(|| Successor { at, choice: current.clone(), takes_over: takes_over.is_some() })
-    };
-    all.into_iter().filter_map(follow).collect()
+    });
+    successors.collect()
 }

@@ -14,7 +14,7 @@ use mumakil_base::units::tell::counted as counted_of;
 use mumakil_core::cluster::{
     Amounts, NodeCount, PerSlot, Placement, SlotKind, Topology, TrackerId, without_escapes,
 };
-use mumakil_core::mapred::{DelayedNames, ExpectedJob, JobId, PolicySite};
+use mumakil_core::mapred::{DelayedNames, ExpectedJob, PolicySite};
 use mumakil_core::trace::{TraceError, TraceFile};
 use mumakil_results::expect::KnownWords;
 use mumakil_scenario::fault::{Effects, FaultContext, FaultSite};
@@ -149,8 +149,8 @@ impl Prepared {
             class_of: &class_of,
         };
         let key = key_of(&mut spec);
-        let workload = Workload::new(&mut spec, &site);
-        let mut workload = workload.map_err(|error| NamedTraceError::new(key, error))?;
+        let mut workload =
+            Workload::new(&mut spec, &site).map_err(|error| NamedTraceError::new(key, error))?;
         // Later jobs are added last, so that the other jobs keep their numbers and thus their
         // random draws.
         workload.add_later(LaterChange::jobs(&scenario.later), &site);
@@ -258,11 +258,13 @@ impl Prepared {
     fn site(&self) -> PolicySite<'_> {
         let jobs = self.workload.arrivals.iter().map(|job| job.spec.expected());
         // A job that changes its pool is expected in both pools.
-        let moved = self.scenario.later.iter().filter_map(|later| later.change.as_ref());
-        let moved = moved.flat_map(|AlteredJob { job, pool, .. }| {
-            let of = |id: JobId| self.workload.arrivals[id.index()].spec.expected();
-            let expected = |id| Some(ExpectedJob { pool: Some(pool.as_deref()?), ..of(id) });
-            self.workload.named(job).filter_map(expected).collect::<Vec<_>>()
+        let changes = self.scenario.later.iter().filter_map(|later| later.change.as_ref());
+        let moved = changes.flat_map(|AlteredJob { job, pool, .. }| {
+            let jobs = self.workload.named(job).filter_map(|id| {
+                let expected = self.workload.arrivals[id.index()].spec.expected();
+                Some(ExpectedJob { pool: Some(pool.as_deref()?), ..expected })
+            });
+            jobs.collect::<Vec<_>>()
         });
         let slots = self.topology.slots();
         PolicySite {
@@ -356,16 +358,16 @@ impl Prepared {
 
     /// Returns the name of each node and its rack in output files.
     pub fn labels(&self) -> Arc<[NodeLabel]> {
-        let groups = self.scenario.cluster.groups.iter().zip(1..);
-        let mut groups = groups.flat_map(|(group, number): (_, u32)| {
-            std::iter::repeat_n(format!("group-{number}"), group.count.get() as usize)
-        });
+        let mut groups =
+            self.scenario.cluster.groups.iter().zip(1..).flat_map(|(group, number)| {
+                std::iter::repeat_n(format!("group-{number}"), group.count.get() as usize)
+            });
         // The nodes of groups come first. A topology file has no groups.
-        let label = |id| NodeLabel {
+        let labels = self.topology.nodes().map(|(id, _)| NodeLabel {
             group: groups.next().unwrap_or_default(),
             ..place(&self.topology, id)
-        };
-        self.topology.nodes().map(|(id, _)| id).map(label).collect()
+        });
+        labels.collect()
     }
 }
 
@@ -376,12 +378,12 @@ fn strange<'n>(group: &str, names: Vec<&str>, known: impl Iterator<Item = &'n st
     }
     let known: BTreeSet<&str> = known.collect();
     let strange = names.into_iter().filter(|name| !known.contains(name));
-    let doubt = |name: &str| {
-        let hint = nearest(name, known.iter().copied());
-        let hint = hint.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let doubts = strange.map(|name| {
+        let hint = nearest(name, known.iter().copied())
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         format!("`delay.{group}` names `{name}`, of which there is no job{hint}")
-    };
-    strange.map(doubt).collect()
+    });
+    doubts.collect()
 }
 
 /// Returns the key that names the jobs: that of their file, or that of their source.

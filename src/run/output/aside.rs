@@ -75,8 +75,8 @@ impl<H: AsRef<Path>> HiddenOutput<H> {
         make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<H>,
     ) -> Result<Self, OutputError> {
         over.check(target)?;
-        let parent = target.parent().filter(|parent| *parent != Path::new(""));
-        let parent = parent.unwrap_or_else(|| Path::new("."));
+        let parent = (target.parent().filter(|parent| *parent != Path::new("")))
+            .unwrap_or_else(|| Path::new("."));
         let error = |source| OutputError::Write { path: parent.to_owned(), source };
         disk::create_dir_all(parent).map_err(error)?;
         // Sweep before creating our own file, so that the sweep need not distinguish it from
@@ -271,8 +271,8 @@ impl Drop for UnfinishedLine {
 pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
     let target = folder.join(name);
     let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
-    let error = |source| OutputError::Write { path: target, source };
-    aside.file().write_all(content).map_err(error)?;
+    (aside.file().write_all(content))
+        .map_err(|source| OutputError::Write { path: target, source })?;
     aside.put().map(drop)
 }
 

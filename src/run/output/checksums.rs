@@ -38,12 +38,11 @@ impl RunChecksums {
         let mut files = files_below(folder)?;
         files.retain(|(name, _)| ![PERF, REPORT].contains(&name.as_str()));
         let place = RunPlace::Folder(folder.to_owned());
-        let checksum = |(name, _): (String, u64)| {
-            let read = crc(&place, &name);
-            let crc = read.map_err(|source| OutputError::Read { path: folder.join(&name), source });
-            Ok((name, digits(crc?)))
-        };
-        Ok(Self { run, checksums: files.into_iter().map(checksum).collect::<Result<_, _>>()? })
+        let checksums = files.into_iter().map(|(name, _)| match crc(&place, &name) {
+            Ok(crc) => Ok((name, digits(crc))),
+            Err(source) => Err(OutputError::Read { path: folder.join(&name), source }),
+        });
+        Ok(Self { run, checksums: checksums.collect::<Result<_, _>>()? })
     }
 }
 
@@ -78,8 +77,8 @@ impl RunPlace {
     fn crcs(&self, of: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, ReadError> {
         let mut found = Vec::new();
         if let Self::Packed(run) = self {
-            let all = run.files();
-            let all = all.map_err(|source| ReadError::Read { path: self.path(""), source })?;
+            let read = run.files();
+            let all = read.map_err(|source| ReadError::Read { path: self.path(""), source })?;
             let known = all.into_iter().filter(|file| of.contains_key(&file.name));
             found.extend(known.map(|file| (file.name, digits(file.crc))));
             return Ok(found);

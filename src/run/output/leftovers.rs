@@ -46,9 +46,9 @@ pub fn machine() -> Option<String> {
     {
         let system = rustix::system::uname();
         let name = system.nodename().to_string_lossy();
-        let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
         // The name becomes part of file names; Linux limits host names to 64 characters.
-        let name: String = name.chars().take(64).filter(is_plain).collect();
+        let name: String =
+            name.chars().take(64).filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
         (!name.is_empty()).then_some(name)
     }
     #[cfg(not(unix))]

@@ -131,8 +131,9 @@ impl PackedRun {
     pub fn open(&self, name: &str) -> io::Result<impl Read + use<>> {
         let mut archive = self.archive()?;
         let file = archive.by_name_raw(self.inside(name).as_bytes()).map_err(io_error)?;
-        let start = file.data_start().filter(|_| file.compression() == CompressionMethod::Deflated);
-        let start = start.ok_or_else(torn)?;
+        let start = (file.data_start())
+            .filter(|_| file.compression() == CompressionMethod::Deflated)
+            .ok_or_else(torn)?;
         let (packed, crc, size) = (file.compressed_size(), file.crc32(), file.size());
         drop(file);
         let mut pack = archive.into_inner();

@@ -43,7 +43,7 @@ pub fn write_perf(
 
 fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
     let wall_s = wall.as_secs_f64();
-    let decision_time = || {
+    let decision_time = (!decisions.is_empty()).then(|| {
         json!({
             "count": decisions.len(),
             "mean": decisions.mean().round(),
@@ -53,7 +53,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
             "p999": decisions.value_at_quantile(0.999),
             "max": decisions.max(),
         })
-    };
+    });
     json!({
         "model": MODEL,
         "wall_s": wall_s,
@@ -61,7 +61,7 @@ fn cost(wall: Duration, messages: u64, decisions: &Histogram<u64>) -> Value {
         "messages_per_s": (messages as f64 / wall_s.max(1e-9)).round(),
         "peak_memory_bytes": peak_memory(),
         // `null` if the policy was never asked.
-        "decision_time_ns": (!decisions.is_empty()).then(decision_time),
+        "decision_time_ns": decision_time,
     })
 }
 

@@ -309,8 +309,8 @@ impl Watcher for Perfetto {
 fn check_trace(target: &Path) -> Result<(), OutputError> {
     let path = target.to_owned();
     let mut head = Vec::new();
-    let read = |file: fs::File| file.take(HEAD.len() as u64).read_to_end(&mut head);
-    match fs::File::open(target).and_then(read) {
+    let opened = fs::File::open(target);
+    match opened.and_then(|file| file.take(HEAD.len() as u64).read_to_end(&mut head)) {
         Ok(_) if head == HEAD.as_bytes() => Ok(()),
         // For a folder, return `Foreign`: it explains more than the system's error.
         Err(source) if !target.is_dir() => Err(OutputError::Read { path, source }),

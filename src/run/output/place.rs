@@ -76,9 +76,9 @@ impl RunPlace {
         for (name, _) in self.files()? {
             let target = folder.join(&name);
             let unwritten = |source| OutputError::Write { path: target.clone(), source };
-            let unread = |source| OutputError::Read { path: self.path(&name), source };
             disk::create_dir_all(target.parent().unwrap_or(folder)).map_err(unwritten)?;
-            let mut content = self.open(&name).map_err(unread)?;
+            let mut content = (self.open(&name))
+                .map_err(|source| OutputError::Read { path: self.path(&name), source })?;
             let mut copy = disk::File::create(&target).map_err(unwritten)?;
             io::copy(&mut content, &mut copy).map_err(unwritten)?;
         }

@@ -82,10 +82,8 @@ impl RunResults {
     /// # Errors
     /// If the summary cannot be read.
     pub fn facts(&self) -> Result<RunFacts, ReadError> {
-        let wrong = |error: serde_json::Error| {
-            ReadError::row(&self.place.path(SUMMARY), 1, error.to_string())
-        };
-        RunFacts::deserialize(&*self.summary()?).map_err(wrong)
+        RunFacts::deserialize(&*self.summary()?)
+            .map_err(|error| ReadError::row(&self.place.path(SUMMARY), 1, error.to_string()))
     }
 
     /// Returns the jobs and attempts of the run, as the input of explanations.

@@ -377,8 +377,9 @@ impl RunBooks {
 
     /// Sets a job's counts to `tasks` pending tasks and no running tasks.
     fn count_pending(&mut self, job: JobId, tasks: PerSlot<u32>) {
-        let counts = |kind| (job, kind, SlotCounts { running: 0, pending: tasks[kind] });
-        self.tallies.extend(SlotKind::BOTH.map(counts));
+        self.tallies.extend(
+            SlotKind::BOTH.map(|kind| (job, kind, SlotCounts { running: 0, pending: tasks[kind] })),
+        );
     }
 
     fn count(&mut self, attempt: AttemptId, counts: SlotCounts) {
@@ -441,11 +442,9 @@ impl RunBooks {
     /// Returns whether an attempt had succeeded before the JobTracker's new verdict on it. Such an
     /// attempt is already closed, or open with a verdict.
     fn has_succeeded(&self, attempt: AttemptId) -> bool {
-        let has_ended = |job: &BookedJob| job.ended.is_some();
-        let is_open_still = |known: &BookedAttempt| known.verdict.is_none();
         attempt.task.is_work()
-            && !self.job(attempt.job()).is_none_or(has_ended)
-            && !self.open.get(&attempt).is_some_and(is_open_still)
+            && self.job(attempt.job()).is_some_and(|job| job.ended.is_none())
+            && self.open.get(&attempt).is_none_or(|known| known.verdict.is_some())
     }
 
     fn judge(&mut self, at: SimTime, attempt: AttemptId, verdict: Outcome) {
@@ -582,8 +581,8 @@ impl BookedAttempt {
     /// Releases slots that it holds, if it holds them.
     fn release(&mut self, at: SimTime, tracker: TrackerId, role: Role) -> Option<SlotHold> {
         // After a loss, another tracker may remove the output while the first tracker still does.
-        let is_it = |hold: &SlotHold| hold.tracker == tracker && hold.role == role;
-        let hold = self.holds.swap_remove(self.holds.iter().position(is_it)?);
+        let found = self.holds.iter().position(|it| it.tracker == tracker && it.role == role);
+        let hold = self.holds.swap_remove(found?);
         self.held = self.held.saturating_add(hold.until(at));
         Some(hold)
     }

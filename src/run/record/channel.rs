@@ -170,8 +170,9 @@ impl Recorder {
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
         let Setup { settings, folder, labels, demands, chains, .. } = setup;
         // `jobs.csv` is always written: reports, studies and expectations all need it.
-        let jobs = folder.as_deref().map(|it| JobsTable::create(it, &keys_on(&settings), chains));
-        let jobs = jobs.transpose()?;
+        let jobs = (folder.as_deref())
+            .map(|it| JobsTable::create(it, &keys_on(&settings), chains))
+            .transpose()?;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
         // Put the watchers that want each heartbeat first, so that they are a slice of the list.

@@ -34,8 +34,9 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
         "{:>12} {:>14} {:>10} {:>14}\n",
         "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
     )?;
-    let bins = histogram.iter_recorded().map(|bin| (bin.value_iterated_to(), bin.count_at_value()));
-    let bins: Vec<(u64, u64)> = bins.collect();
+    let bins: Vec<(u64, u64)> = (histogram.iter_recorded())
+        .map(|bin| (bin.value_iterated_to(), bin.count_at_value()))
+        .collect();
     let count = histogram.len();
     let (mut quantile, mut total) = (0.0, 0);
     for (place, (value, in_bin)) in bins.iter().enumerate() {

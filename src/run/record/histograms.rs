@@ -183,9 +183,9 @@ impl Histograms {
     /// class), and the lag of a scaled clock.
     fn named(&mut self, end: &RunEnd<'_>) -> BTreeMap<Cow<'static, str>, Histogram<u64>> {
         let passing = PassingSpan::NAMES.into_iter().zip(std::mem::take(&mut self.passing));
-        let passing = passing.filter_map(|(name, values)| Some((name.into(), values?)));
         // Sorted by name: the digest depends on the order of lines in the log.
-        let mut named: BTreeMap<Cow<'static, str>, _> = passing.collect();
+        let mut named: BTreeMap<Cow<'static, str>, _> =
+            passing.filter_map(|(name, values)| Some((name.into(), values?))).collect();
         let mut note = |name: Cow<'static, str>, span: SimSpan| {
             add(named.entry(name).or_insert_with(empty), span, 1);
         };
@@ -275,8 +275,8 @@ impl Watcher for Histograms {
 /// Returns the name of a class in a form that is safe in tags and file names. Classes that differ
 /// only in unsafe characters share a histogram.
 pub fn file_safe_name(class: &str) -> String {
-    let tame = |letter: char| {
+    let letters = class.chars().take(CLASS_LETTERS).map(|letter| {
         if letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.') { letter } else { '_' }
-    };
-    class.chars().take(CLASS_LETTERS).map(tame).collect()
+    });
+    letters.collect()
 }

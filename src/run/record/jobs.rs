@@ -151,9 +151,9 @@ fn add_chain(chain: &[JobId], books: &RunBooks, row: &mut JobRow) {
     // A job that has not arrived has no end either.
     let mut ends = chain.iter().map(|job| books.job(*job).and_then(|job| job.ended));
     let outcomes = ends.clone().map(|end| end.map_or(JobEnd::Unfinished, |(_, outcome)| outcome));
-    let is_in_vain = |outcome: &JobEnd| *outcome != JobEnd::Succeeded;
     row.chain_jobs = Some(chain.len() as u32);
-    row.chain_outcome = Some(outcomes.clone().find(is_in_vain).unwrap_or(JobEnd::Succeeded));
+    let failure = outcomes.clone().find(|outcome| *outcome != JobEnd::Succeeded);
+    row.chain_outcome = Some(failure.unwrap_or(JobEnd::Succeeded));
     // The minimum and the maximum: a chain's jobs may arrive and end in any order.
     let submitted = arrived().map(|job| job.submitted).min();
     let finish = ends.try_fold(SimTime::ZERO, |last, end| match end? {

@@ -251,7 +251,7 @@ impl SummaryTally {
             area.map_or(0, |area| area.until(end.run.ended))
         };
         let all: u128 = groups.values().flatten().map(|job| held(job)).sum();
-        let group = |(name, jobs): (&str, Vec<&super::BookedJob>)| {
+        let summaries = groups.into_iter().map(|(name, jobs)| {
             let mut sojourns: Vec<SimSpan> = jobs.iter().filter_map(|job| job.measured()).collect();
             sojourns.sort_unstable();
             let waits: Vec<SimSpan> = jobs.iter().filter_map(|job| job.wait()).collect();
@@ -264,8 +264,8 @@ impl SummaryTally {
                 mean_wait_s: mean(&waits),
                 slots: share(jobs.iter().map(|job| held(job)).sum(), all),
             }
-        };
-        groups.into_iter().map(group).collect()
+        });
+        summaries.collect()
     }
 
     /// Returns the summary of the run.
@@ -370,8 +370,8 @@ impl Watcher for SummaryTally {
             books.closed().iter().filter(|(id, _)| id.task.kind == TaskKind::Reduce)
         {
             let wait = books.job(id.task.job).and_then(|job| attempt.maps_wait(job));
-            let wait = wait.unwrap_or_default().as_micros();
-            self.maps_wait += u128::from(wait) * u128::from(attempt.width());
+            self.maps_wait +=
+                u128::from(wait.unwrap_or_default().as_micros()) * u128::from(attempt.width());
         }
         Ok(())
     }
@@ -407,9 +407,9 @@ impl Summary {
     pub fn left_out(&self) -> Option<String> {
         let [_, others @ ..] = self.outcomes();
         let all: u64 = others.iter().map(|(count, _)| count).sum();
-        let why = others.iter().filter(|(count, _)| 0 < *count);
+        let some = others.iter().filter(|(count, _)| 0 < *count);
         let why: Vec<String> =
-            why.map(|(count, word)| format!("{} {word}", tell::count(*count))).collect();
+            some.map(|(count, word)| format!("{} {word}", tell::count(*count))).collect();
         let (left_out, jobs) = (tell::count(all), tell::count(self.jobs));
         (0 < all).then(|| format!("{left_out} of {jobs} left out: {}", why.join(", ")))
     }

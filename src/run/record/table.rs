@@ -39,9 +39,9 @@ impl<R: TableRow> TableWriter<R> {
         let path = folder.join(R::FILE);
         let file = File::create(&path).map_err(RecordError::at(&path))?;
         // Write the heading at once, so that a table without rows is still readable.
-        let is_there =
-            |column: &&Column<R>| column.info.record.is_none_or(|key| keys.contains(&key));
-        let columns: Vec<_> = R::COLUMNS.iter().filter(is_there).collect();
+        let columns: Vec<_> = (R::COLUMNS.iter())
+            .filter(|column| column.info.record.is_none_or(|key| keys.contains(&key)))
+            .collect();
         let mut lines = Vec::new();
         let heading = columns.iter().map(|column| CellValue::Text(column.info.name));
         write_line(heading, &mut lines);

@@ -540,13 +540,13 @@ fn delay_by_stragglers(spans: &[(SimTime, SimTime)]) -> SimSpan {
     let took = |(from, to): &(SimTime, SimTime)| to.saturating_since(*from);
     let mut times: Vec<SimSpan> = spans.iter().map(took).collect();
     times.sort_unstable();
-    let middle = |times: &[SimSpan]| {
-        let (low, high) =
-            // The lower and the upper median, which are equal for an odd number of tasks.
-            (times.get(times.len().checked_sub(1)? / 2)?, times.get(times.len() / 2)?);
-        Some(SimSpan::from_micros((low.as_micros() + high.as_micros()) / 2))
+    // The lower and the upper median, which are equal for an odd number of tasks.
+    let [Some(low), Some(high)] =
+        [times.len().saturating_sub(1), times.len()].map(|it| times.get(it / 2))
+    else {
+        return SimSpan::ZERO;
     };
-    let Some(median) = middle(&times) else { return SimSpan::ZERO };
+    let median = SimSpan::from_micros((low.as_micros() + high.as_micros()) / 2);
     let last = spans.iter().map(|(_, to)| *to).max().unwrap_or(SimTime::ZERO);
     // Tasks faster than the median keep their time.
     let ends = spans.iter().map(|span| span.0 + took(span).min(median)).max();

@@ -153,8 +153,9 @@ impl Blocks {
         if is_there {
             copies.push(CheckedCopy { tracker, made: at, removed: None });
         } else {
-            let is_it = |copy: &&mut CheckedCopy| copy.tracker == tracker && copy.removed.is_none();
-            copies.iter_mut().filter(is_it).for_each(|copy| copy.removed = Some(at));
+            (copies.iter_mut())
+                .filter(|copy| copy.tracker == tracker && copy.removed.is_none())
+                .for_each(|copy| copy.removed = Some(at));
         }
     }
 

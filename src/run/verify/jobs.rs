@@ -348,18 +348,17 @@ impl CheckedJobs {
             // A stalled run must name each unfinished job, so that its user can find the cause.
             let is_named = stall.waiting.iter().any(|waiting| waiting.job == job.name);
             check.that(is_named, || InvariantBreach::JobForgotten { job: job.id });
-            let waits = |attempt: &CheckedAttempt| {
+            let waiting = job.attempts.iter().filter(|(_, attempt)| {
                 let is_here = attempt.work.ended.is_none() && trackers.joined(attempt.tracker);
                 attempt.commit_pending && is_here
-            };
-            let waiting = job.attempts.iter().filter(|(_, attempt)| waits(attempt));
-            let mut waiting: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
+            });
+            let mut commits: Vec<_> = waiting.map(|(id, known)| (*id, known.tracker)).collect();
             // Hash maps have no fixed order, but findings must be the same in each run.
-            waiting.sort();
-            for (attempt, tracker) in waiting {
+            commits.sort();
+            for (attempt, tracker) in commits {
                 check.breach(InvariantBreach::CommitForgotten { attempt, tracker });
             }
-            let is_unheard = |attempt: &CheckedAttempt| {
+            let unheard = job.attempts.iter().filter(|(_, attempt)| {
                 attempt.work.ended.is_some()
                     && matches!(
                         attempt.state,
@@ -368,12 +367,11 @@ impl CheckedJobs {
                             | AttemptState::Suspended
                             | AttemptState::CommitPending
                     )
-            };
-            let unheard = job.attempts.iter().filter(|(_, attempt)| is_unheard(attempt));
-            let mut unheard: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
+            });
+            let mut ended: Vec<AttemptId> = unheard.map(|(id, _)| *id).collect();
             // Sort this list too, so that findings are the same in each run.
-            unheard.sort();
-            for attempt in unheard {
+            ended.sort();
+            for attempt in ended {
                 check.breach(InvariantBreach::EndUnheard { attempt });
             }
         }
@@ -391,8 +389,9 @@ impl CheckedJobs {
             JobLife::Live(job) => job.input.as_ref(),
             JobLife::Unknown | JobLife::Ended => None,
         });
-        let reads_it = |input: &&Input| matches!(input, Input::File { file: of, .. } if of == file);
-        let others: Vec<&Input> = inputs.filter(reads_it).collect();
+        let others: Vec<&Input> = inputs
+            .filter(|input| matches!(input, Input::File { file: of, .. } if of == file))
+            .collect();
         for map in (0..spec.maps).filter(|map| 0 < input.more_copies(*map)) {
             // Look up the usual copies only: the extra copies must have been made from them.
             let sources = trackers.blocks.sources(&usual, spec.id, map, check.at);
@@ -505,9 +504,9 @@ impl CheckedJob {
         let alone = task.active.is_empty();
         check.that(alone || speculative, || InvariantBreach::AssignedBesideAnother { attempt });
         check.that(!alone || !speculative, || InvariantBreach::AssignedAgainstNobody { attempt });
-        let place = |number: &u32| self.attempts[&attempt.task.attempt(*number)].tracker;
         // Hadoop never runs two attempts of a task on one tracker at a time.
-        let beside_itself = task.active.iter().any(|number| place(number) == tracker);
+        let mut active = task.active.iter().map(|number| attempt.task.attempt(*number));
+        let beside_itself = active.any(|other| self.attempts[&other].tracker == tracker);
         check.that(!beside_itself, || InvariantBreach::AssignedBesideItself { attempt, tracker });
         if attempt.task.is_work() && task.waits(self.max_attempts[attempt.slot()]) {
             let waiting = &mut self.waiting[attempt.slot()];
@@ -563,10 +562,11 @@ impl CheckedJob {
                 // The latest possible end of the last fetch: assume that all suspensions came
                 // before it.
                 let has_all = known.started + start_up + shuffle + suspended;
-                let was_there = |&CheckedOutput { tracker, made, disk_losses }: &CheckedOutput| {
-                    made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
-                };
-                let absent = self.outputs.iter().position(|all| !all.iter().any(was_there));
+                let absent = self.outputs.iter().position(|all| {
+                    !all.iter().any(|&CheckedOutput { tracker, made, disk_losses }| {
+                        made <= has_all && trackers.kept(tracker, disk_losses, known.assigned)
+                    })
+                });
                 if let Some(map) = absent {
                     check.breach(InvariantBreach::FetchedNothing { attempt, map: map as u32 });
                 }
@@ -577,15 +577,13 @@ impl CheckedJob {
 
     fn assign_cleanup(&mut self, attempt: AttemptId, tracker: TrackerId, check: &mut Check<'_>) {
         use AttemptState::{FailedUnclean, KilledUnclean};
-        let unclean =
-            |known: &&mut CheckedAttempt| matches!(known.state, FailedUnclean | KilledUnclean);
-        match self.attempts.get_mut(&attempt).filter(unclean) {
-            Some(known) => {
+        match self.attempts.get_mut(&attempt) {
+            Some(known) if matches!(known.state, FailedUnclean | KilledUnclean) => {
                 // The JobTracker assigns the cleanup again when the first cleaner is lost.
                 known.given_up.extend(known.cleaner.replace(tracker));
                 known.cleanup = RoleProgress::default();
             }
-            None => check.breach(InvariantBreach::CleanedUpInVain { attempt }),
+            _ => check.breach(InvariantBreach::CleanedUpInVain { attempt }),
         }
     }
 

@@ -35,14 +35,13 @@ fn sojourns(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing {
     let mut series: Vec<ScatterSeries> = Vec::new();
     for class in classes(run, jobs).into_keys() {
         let of_class = shown.iter().filter(|(job, _)| *job.class == *class);
-        let point = |(job, sojourn): &&(&JobRow, f64)| ScatterPoint {
+        let points = of_class.map(|(job, sojourn)| ScatterPoint {
             name: job.name.to_string(),
             x: job.submit_s(),
             y: *sojourn,
-        };
-        let points = of_class.map(point).collect();
+        });
         let (name, look) = (called(class, "class").to_owned(), parties.look(class));
-        series.push(ScatterSeries { name, look, points });
+        series.push(ScatterSeries { name, look, points: points.collect() });
     }
     // A single class needs no legend.
     if let [one] = &mut series[..] {
@@ -95,13 +94,13 @@ fn in_cluster(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing
         of.present.change(at, present.into(), grain);
         of.waiting.change(at, waiting.into(), grain);
     }
-    let layer = |(name, levels): (&str, JobLevels)| StackLayer {
+    let layers = parties.names().zip(levels).map(|(name, levels)| StackLayer {
         name: called(name, parties.word()).to_owned(),
         look: parties.look(name),
         steps: levels.present.steps,
         waiting: levels.waiting.steps,
         promised: None,
-    };
+    });
     Stack {
         caption: Caption {
             id: "jobs".to_owned(),
@@ -115,7 +114,7 @@ fn in_cluster(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing
         },
         x: ChartAxis::linear("Time", AxisUnit::Seconds),
         y: ChartAxis::linear("Jobs that have not ended", AxisUnit::Count),
-        layers: parties.names().zip(levels).map(layer).collect(),
+        layers: layers.collect(),
         capacity: None,
         waiting: Some(ChartAxis::linear("Jobs that wait for their first slot", AxisUnit::Count)),
         until,

@@ -60,8 +60,9 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
     // Get the number of attempts, retries included, from `jobs.csv`: this avoids reading the large
     // table.
-    let tasks = |job: &JobRow| [job.maps, job.reduces, job.failed, job.killed].map(u64::from);
-    let all: u64 = jobs.all.iter().flat_map(tasks).sum();
+    let all: u64 = (jobs.all.iter())
+        .flat_map(|job| [job.maps, job.reduces, job.failed, job.killed].map(u64::from))
+        .sum();
     let attempts = Attempts {
         jobs: jobs.all.iter().map(|job| (job.job, job)).collect(),
         parties,
@@ -91,7 +92,7 @@ impl Attempts<'_> {
         let (rows, first) = self.rows(&ends);
         let mut notes = AttemptNotes::default();
         attempts.iter().for_each(|attempt| notes.count(attempt));
-        let bar = |(attempt, lane): (DrawnAttempt, usize)| GanttBar {
+        let bars = attempts.into_iter().zip(lanes).map(|(attempt, lane)| GanttBar {
             row: first[attempt.node][attempt.slot] + lane,
             owner: attempt.owner,
             fate: attempt.fate,
@@ -99,14 +100,14 @@ impl Attempts<'_> {
             end: attempt.end / 1e3,
             name: format!("{} {}", self.jobs[&attempt.job].name, attempt.kind.word()),
             number: attempt.number(),
-        };
+        });
         let chart = Gantt {
             caption: self.caption("The attempts of each slot over time"),
             x: ChartAxis::linear("Time", AxisUnit::Seconds),
             rows,
             shaded: "slots of reduces".to_owned(),
             owners: self.owners(),
-            bars: attempts.into_iter().zip(lanes).map(bar).collect(),
+            bars: bars.collect(),
             notes: notes.told(),
         };
         Ok(chart.draw())
@@ -117,9 +118,8 @@ impl Attempts<'_> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
         let mut place = vec![0; self.labels.len()];
-        let most = |(id, _)| self.topology.most_slots_of(id);
-        let nodes: Vec<u32> =
-            self.topology.nodes().map(most).map(|slots| slots.map + slots.reduce).collect();
+        let most = self.topology.nodes().map(|(id, _)| self.topology.most_slots_of(id));
+        let nodes: Vec<u32> = most.map(|slots| slots.map + slots.reduce).collect();
         for (rack, of_rack) in self.racks() {
             for node in of_rack {
                 place[node] = rows.len();
@@ -152,11 +152,11 @@ impl Attempts<'_> {
     }
 
     fn owners(&self) -> Vec<BarOwner> {
-        let owner = |name: &str| BarOwner {
+        let owners = self.parties.names().map(|name| BarOwner {
             name: called(name, self.parties.word()).to_owned(),
             look: self.parties.look(name),
-        };
-        self.parties.names().map(owner).collect()
+        });
+        owners.collect()
     }
 
     /// Calls `give` for every attempt that started, in the table's order.

@@ -26,8 +26,7 @@ fn medians(jobs: &RunJobs, of: fn(&JobRow) -> &str) -> FxHashMap<&str, f64> {
     for job in jobs.counted() {
         sojourns.entry(of(job)).or_default().extend(job.measured_s());
     }
-    let median = |(name, all): (_, Vec<f64>)| Some((name, quantile(&all, 0.5)?));
-    sojourns.into_iter().filter_map(median).collect()
+    sojourns.into_iter().filter_map(|(name, all)| Some((name, quantile(&all, 0.5)?))).collect()
 }
 
 fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) -> PageTable {
@@ -39,7 +38,7 @@ fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) ->
         };
         PageCell::maybe(group.mean_sojourn_s, |seconds| tell::span(seconds) + &left_out)
     };
-    let row = |group: &GroupSummary| {
+    let rows = groups.iter().map(|group| {
         vec![
             PageCell::text(&*group.name),
             PageCell::number(group.jobs as f64, count(group.jobs as f64)),
@@ -49,13 +48,13 @@ fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) ->
             seconds(group.mean_wait_s),
             PageCell::maybe(group.slots, tell::percent),
         ]
-    };
+    });
     let numbers =
         ["Jobs", "Mean sojourn", "Median", "95th percentile", "Mean wait", "Share of slot time"];
     let columns = numbers.map(|title| PageColumn::number(title, None));
     PageTable {
         caption: format!("By {}", word.to_lowercase()),
         columns: [PageColumn::text(word)].into_iter().chain(columns).collect(),
-        rows: groups.iter().map(row).collect(),
+        rows: rows.collect(),
     }
 }

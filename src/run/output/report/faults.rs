@@ -86,15 +86,14 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         Ok(())
     })?;
     let states = STATES.iter().zip(levels).enumerate();
-    let states = states.filter(|(_, (_, level))| !level.steps.is_empty());
-    let layer = |(place, (name, level)): (usize, (&&str, SlotLevel))| StackLayer {
+    let all = states.map(|(place, (name, level))| StackLayer {
         name: (*name).to_owned(),
         // Colours go by the index of the state, so a state has the same colour in every report.
         look: SeriesLook(place),
         steps: level.steps,
         ..StackLayer::default()
-    };
-    let layers: Vec<StackLayer> = states.map(layer).collect();
+    });
+    let layers: Vec<StackLayer> = all.filter(|layer| !layer.steps.is_empty()).collect();
     if layers.is_empty() {
         return Ok(Vec::new());
     }

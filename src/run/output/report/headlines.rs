@@ -15,8 +15,8 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let beyond = [("rack", locality.rack), ("off-rack", locality.off_rack)]
         .map(|(word, part)| share(part).map_or_else(String::new, |part| format!("{word} {part}")));
     let slots = |slots: u64| format!("of {} slots", count(slots as f64));
-    let waiting = share(summary.maps_wait.filter(|share| 0.0 < *share));
-    let waiting = waiting.map_or_else(String::new, |share| format!(", {share} waiting for maps"));
+    let waiting = share(summary.maps_wait.filter(|share| 0.0 < *share))
+        .map_or_else(String::new, |share| format!(", {share} waiting for maps"));
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
@@ -38,18 +38,18 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];
-    let number = |(label, value, note): (&str, Option<String>, String)| {
+    let headlines = numbers.into_iter().filter_map(|(label, value, note)| {
         Some(Headline { label: label.to_owned(), value: value?, note })
-    };
-    numbers.into_iter().filter_map(number).collect()
+    });
+    headlines.collect()
 }
 
 /// Returns the offered load of the kind of slots that is asked for most, with the verdict.
 fn load(summary: &Summary) -> (&'static str, Option<String>, String) {
     let load = &summary.load;
     let loads = [("map", load.offered.map), ("reduce", load.offered.reduce)];
-    let highest = loads.into_iter().filter_map(|(kind, share)| Some((kind, share?)));
-    let highest = highest.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let known = loads.into_iter().filter_map(|(kind, share)| Some((kind, share?)));
+    let highest = known.max_by(|(_, one), (_, other)| one.total_cmp(other));
     let value = highest.map(|(_, load)| tell::significant(load, 3));
     let of = highest.map_or_else(String::new, |(kind, _)| format!("of {kind} slots, "));
     // A batch has no load, but a reader should know that it is one.

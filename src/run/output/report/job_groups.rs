@@ -48,13 +48,13 @@ impl JobGroups {
     pub fn of<'j>(runs: impl IntoIterator<Item = &'j [JobRow]>) -> Self {
         let jobs: Vec<&JobRow> = runs.into_iter().flatten().collect();
         // One pool for all jobs, as under FIFO, distinguishes nothing: try the next property.
-        let several = |by: GroupBy| {
+        let telling = [GroupBy::Pool, GroupBy::User].into_iter().find(|by| {
             let mut names = jobs.iter().map(|job| by.of(job));
             let first = names.next();
             names.any(|name| Some(name) != first)
-        };
+        });
         let numbers: IndexSet<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-        let by = match [GroupBy::Pool, GroupBy::User].into_iter().find(|by| several(*by)) {
+        let by = match telling {
             Some(by) => by,
             // Group by job only if there is a colour for each job.
             None if numbers.len() <= FEW => GroupBy::Job,

@@ -22,8 +22,8 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
     if !run.scenario.record.histograms {
         return Ok(Vec::new());
     }
-    let is_drawn = |name: &str| LATENCIES.iter().any(|(.., names)| names.contains(&name));
-    let histograms = run.results.histograms(is_drawn)?;
+    let histograms = (run.results)
+        .histograms(|name| LATENCIES.iter().any(|(.., names)| names.contains(&name)))?;
     let mut drawings = Vec::new();
     for (id, title, names) in LATENCIES {
         let y = ChartAxis::log("Virtual time", AxisUnit::Seconds);

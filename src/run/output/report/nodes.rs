@@ -50,7 +50,7 @@ fn table(word: &str, sums: &IndexMap<String, (u64, NodeRow)>) -> PageTable {
         let share = (0 < whole.0).then(|| part.0 as f64 / whole.0 as f64);
         PageCell::maybe(share, tell::percent)
     };
-    let row = |(name, (nodes, sum)): (&String, &(u64, NodeRow))| {
+    let rows = sums.iter().take(MOST).map(|(name, (nodes, sum))| {
         let far = sum.input_off_rack_bytes + sum.shuffle_off_rack_bytes + sum.copies_off_rack_bytes;
         vec![
             PageCell::text(if name.is_empty() { "others" } else { name }),
@@ -63,7 +63,7 @@ fn table(word: &str, sums: &IndexMap<String, (u64, NodeRow)>) -> PageTable {
             number((sum.failed + sum.killed).into()),
             PageCell::number(far as f64, AxisUnit::Bytes.text(far as f64)),
         ]
-    };
+    });
     let numbers = [
         "Nodes",
         "Map slots",
@@ -85,6 +85,6 @@ fn table(word: &str, sums: &IndexMap<String, (u64, NodeRow)>) -> PageTable {
             .into_iter()
             .chain(numbers.map(|title| PageColumn::number(title, None)))
             .collect(),
-        rows: sums.iter().take(MOST).map(row).collect(),
+        rows: rows.collect(),
     }
 }

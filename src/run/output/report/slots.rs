@@ -144,15 +144,14 @@ impl SlotsOverTime<'_> {
             ),
         };
         let lacks = lacks(levels, due, self.capacity.map as f64, self.until / GRAINS);
-        let layer = |(name, level): (&str, SlotLevel)| StackLayer {
+        let all = self.parties.names().zip(lacks).map(|(name, level)| StackLayer {
             name: called(name, by).to_owned(),
             look: self.parties.look(name),
             steps: level.steps,
             ..StackLayer::default()
-        };
-        let lacked = |(_, level): &(&str, SlotLevel)| level.steps.iter().any(|step| step.1 != 0.0);
+        });
         let layers: Vec<StackLayer> =
-            self.parties.names().zip(lacks).filter(lacked).map(layer).collect();
+            all.filter(|layer| layer.steps.iter().any(|step| step.1 != 0.0)).collect();
         let chart = Stack {
             caption: Caption {
                 id: "lacks".to_owned(),
@@ -199,20 +198,19 @@ impl SlotsOverTime<'_> {
 
     fn stack(&self, kind: SlotKind, levels: &[Levels], caption: Caption) -> Stack {
         let (word, by) = (kind.word(), self.parties.word());
-        let layer = |(name, levels): (&str, &Levels)| StackLayer {
+        let used = self.parties.names().zip(levels).filter(|(_, levels)| {
+            let mut steps = levels.held.steps.iter().chain(&levels.waiting.steps);
+            steps.any(|step| step.1 != 0.0)
+        });
+        let stack = used.map(|(name, levels)| StackLayer {
             name: called(name, by).to_owned(),
             look: self.parties.look(name),
             steps: levels.held.steps.clone(),
             waiting: levels.waiting.steps.clone(),
             // Only pools have minimum shares; a user or job may have the name of a pool by chance.
             promised: self.promised.get(name).filter(|_| by == "pool").map(|of| of[kind]),
-        };
-        let used = |(_, levels): &(&str, &Levels)| {
-            let steps = levels.held.steps.iter().chain(&levels.waiting.steps);
-            steps.into_iter().any(|step| step.1 != 0.0)
-        };
-        let mut layers: Vec<StackLayer> =
-            self.parties.names().zip(levels).filter(used).map(layer).collect();
+        });
+        let mut layers: Vec<StackLayer> = stack.collect();
         // Groups with a minimum share go to the bottom of the stack, where the line of the share is
         // easy to compare.
         layers.sort_by_key(|layer| layer.promised.is_none_or(|slots| slots == 0.0));

@@ -19,8 +19,7 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     if classes.is_empty() {
         return Ok(Vec::new());
     }
-    let of = run.summary.left_out().map_or_else(String::new, |told| format!(" ({told})"));
-    let of = of.as_str();
+    let of = &*run.summary.left_out().map_or_else(String::new, |told| format!(" ({told})"));
     let caption = Caption {
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
@@ -29,13 +28,13 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     };
     // A single class needs no legend and no second chart.
     let several = 1 < classes.len();
-    let sample = |(class, values): (&&str, &Vec<f64>)| EcdfSample {
+    let samples = classes.iter().map(|(class, values)| EcdfSample {
         name: if several { counted_class(class, values) } else { String::new() },
         values: values.clone(),
         look: parties.look(class),
         published: Vec::new(),
-    };
-    let distribution = distribution(caption, "Sojourn time", classes.iter().map(sample).collect());
+    });
+    let distribution = distribution(caption, "Sojourn time", samples.collect());
     Ok(charted([distribution].into_iter().chain(several.then(|| boxes(&classes, parties, of)))))
 }
 

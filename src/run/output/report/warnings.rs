@@ -19,21 +19,18 @@ const LONG: f64 = 600.0;
 
 /// Returns the warnings. The run ended at second `until`.
 pub(super) fn warnings(jobs: &[JobRow], until: f64) -> Vec<String> {
-    let ended = |outcome: JobEnd, what: &str| {
-        let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
-        (!found.is_empty())
-            .then(|| format!("{} {what}: {}.", counted(found.len() as u64, "job"), named(&found)))
-    };
     let ends = [
         (JobEnd::Failed, "failed"),
         (JobEnd::Killed, "killed"),
         (JobEnd::Refused, "refused at submission"),
         (JobEnd::Unfinished, "left unfinished"),
     ];
-    ends.into_iter()
-        .filter_map(|(outcome, what)| ended(outcome, what))
-        .chain(starvation(jobs, until))
-        .collect()
+    let ended = ends.into_iter().filter_map(|(outcome, what)| {
+        let found: Vec<&JobRow> = jobs.iter().filter(|job| job.outcome == outcome).collect();
+        (!found.is_empty())
+            .then(|| format!("{} {what}: {}.", counted(found.len() as u64, "job"), named(&found)))
+    });
+    ended.chain(starvation(jobs, until)).collect()
 }
 
 fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
@@ -63,9 +60,10 @@ fn starvation(jobs: &[JobRow], until: f64) -> Option<String> {
 /// Returns the names of the first [`NAMED`] jobs, and the number of the others.
 fn named(jobs: &[&JobRow]) -> String {
     let names: Vec<String> = jobs.iter().take(NAMED).map(|job| format!("`{}`", job.name)).collect();
-    let more = jobs.len() - names.len();
-    let more = if 0 < more { format!(" and {more} more") } else { String::new() };
-    names.join(", ") + &more
+    match jobs.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
 }
 
 fn table(waste: &WasteSummary) -> PageTable {
-    let row = |fate: AttemptFate| {
+    let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
+    let rows = fates.map(|fate| {
         let seconds = waste.by_fate[fate];
         let share = (0.0 < waste.held_s).then(|| seconds / waste.held_s);
         vec![
@@ -28,8 +29,7 @@ fn table(waste: &WasteSummary) -> PageTable {
             PageCell::number(seconds, tell::span(seconds)),
             PageCell::maybe(share, tell::percent),
         ]
-    };
-    let fates = AttemptFate::ALL.into_iter().filter(|&fate| 0.0 < waste.by_fate[fate]);
+    });
     PageTable {
         caption: format!("Useful and wasted slot time; {} has it by job", JobRow::FILE),
         columns: vec![
@@ -37,6 +37,6 @@ fn table(waste: &WasteSummary) -> PageTable {
             PageColumn::number("Slots × time", None),
             PageColumn::number("Share", None),
         ],
-        rows: fates.map(row).collect(),
+        rows: rows.collect(),
     }
 }

@@ -83,14 +83,14 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
 
 /// Returns the table of the parts of all jobs' time, which is `total` milliseconds.
 fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
-    let row = |sum: &PartSum| {
+    let rows = whole.iter().map(|sum| {
         vec![
             PageCell::text(sum.part.word()),
             PageCell::number(sum.ms as f64, tell::span(sum.ms as f64 / 1e3)),
             PageCell::number(sum.ms as f64, sum.share_of(total)),
             PageCell::text(sum.why(told)),
         ]
-    };
+    });
     PageTable {
         caption: "The time of all jobs together".to_owned(),
         columns: vec![
@@ -99,7 +99,7 @@ fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
             PageColumn::number("Share", None),
             PageColumn::text("Why, and who had the slots"),
         ],
-        rows: whole.iter().map(row).collect(),
+        rows: rows.collect(),
     }
 }
 
@@ -143,14 +143,14 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
 /// Returns the slices of a job's bar: the share of each kind of part in the job's sojourn.
 fn slices(sums: &[PartSum]) -> Vec<Slice> {
     let total: u64 = sums.iter().map(|sum| sum.ms).sum();
-    let of = |(name, look, parts): &(&str, SeriesLook, &[SojournPart])| {
+    let slices = KINDS.iter().filter_map(|(name, look, parts)| {
         let ms: u64 = sums.iter().filter(|sum| parts.contains(&sum.part)).map(|sum| sum.ms).sum();
         // A job that was killed at once may take no time at all.
         let share = ms as f64 / total.max(1) as f64;
         let name = format!("{name}: {}", tell::percent(share));
         (0 < ms).then_some(Slice { look: *look, share, name })
-    };
-    KINDS.iter().filter_map(of).collect()
+    });
+    slices.collect()
 }
 
 fn story(told: &RunToExplain, one: &ExplainedJob) -> Vec<String> {
