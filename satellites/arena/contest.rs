@@ -60,14 +60,14 @@ impl Contest {
                 schedulers.push(one);
             }
         }
-        let named = |(label, value): &(String, Value)| -> Value {
+        let named = schedulers.iter().map(|(label, value)| -> Value {
             Mapping::from_iter([
                 ("as".into(), label.as_str().into()),
                 ("value".into(), value.clone()),
             ])
             .into()
-        };
-        let schedulers: Vec<Value> = schedulers.iter().map(named).collect();
+        });
+        let schedulers: Vec<Value> = named.collect();
         let public = suite.seeds.len();
         let held = key.into_iter().flat_map(|key| (0..public).map(move |number| held(key, number)));
         let seeds: Vec<Value> = suite.seeds.iter().copied().chain(held).map(Value::from).collect();
@@ -146,10 +146,9 @@ impl Contest {
 
     /// Returns the cell of a scenario and a policy, given by their indices.
     pub(crate) fn cell(&self, scenario: usize, policy: usize) -> Vec<usize> {
-        let value = |axis: &Axis| {
-            if axis.name == SCENARIO { scenario } else { policy }
-        };
-        self.study.sweep.axes.iter().map(value).collect()
+        (self.study.sweep.axes.iter())
+            .map(|axis| if axis.name == SCENARIO { scenario } else { policy })
+            .collect()
     }
 }
 

@@ -132,10 +132,9 @@ impl<'c> ScoredContest<'c> {
             return Err(ScoreError::Baseline(words));
         }
         let oracles = contest.oracles(plan, registry);
-        let numbers = ContestNumbers::read(contest, sheet, store, oracles);
-        let numbers = numbers.map_err(ConcludeError::from)?;
-        let scores = contest.policies.iter().map(|policy| numbers.score(policy, &failures));
-        let scores = scores.collect();
+        let read = ContestNumbers::read(contest, sheet, store, oracles);
+        let numbers = read.map_err(ConcludeError::from)?;
+        let scores = contest.policies.iter().map(|it| numbers.score(it, &failures)).collect();
         Ok(Self { contest, plan, sheet, store, numbers, scores })
     }
 

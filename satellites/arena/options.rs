@@ -93,8 +93,8 @@ impl ContestOptions {
         if !keeps_all {
             // A search scores thousands of policies: their runs would fill the disk.
             let own = done.contest.own_cells();
-            let runs = done.sheet.cells.iter().filter(|cell| own.contains(&cell.values));
-            let runs: Vec<&str> = runs.flat_map(|cell| &cell.runs).map(String::as_str).collect();
+            let cells = done.sheet.cells.iter().filter(|cell| own.contains(&cell.values));
+            let runs: Vec<&str> = cells.flat_map(|cell| &cell.runs).map(String::as_str).collect();
             session.remove(&runs)?;
         }
         session.ends()?;

@@ -97,8 +97,8 @@ impl ScoredContest<'_> {
         let ranked = self.ranked();
         let held_back = ranked.iter().any(|score| score.held_back.is_some());
         let scenarios = self.contest.suite.scenarios.iter().map(|one| &*one.label);
-        let numbers = ["total"].into_iter().chain(held_back.then_some("held back"));
-        let numbers = numbers.chain(["mean", "tail"]).chain(scenarios);
+        let totals = ["total"].into_iter().chain(held_back.then_some("held back"));
+        let numbers = totals.chain(["mean", "tail"]).chain(scenarios);
         let columns = numbers.map(|title| PageColumn::number(title, None));
         let row = |score: &&PolicyScore| {
             let ratio = |ratio| PageCell::maybe(ratio, shown);
@@ -149,7 +149,9 @@ impl ScoredContest<'_> {
     }
 
     fn heat(&self, ranked: &[&PolicyScore]) -> Drawing {
-        let of = |one: &ScenarioScore| one.ratio.unwrap_or(f64::NAN);
+        let ratios = ranked
+            .iter()
+            .map(|score| score.scenarios.iter().map(|one| one.ratio.unwrap_or(f64::NAN)).collect());
         Heat {
             caption: caption("where", "Ratio to the best baseline", "lower is better"),
             x: "Scenario".to_owned(),
@@ -157,7 +159,7 @@ impl ScoredContest<'_> {
             columns: self.contest.suite.scenarios.iter().map(|one| one.label.clone()).collect(),
             rows: ranked.iter().map(|score| score.policy.clone()).collect(),
             value: ChartAxis::log("Ratio", AxisUnit::Ratio),
-            values: ranked.iter().map(|score| score.scenarios.iter().map(of).collect()).collect(),
+            values: ratios.collect(),
         }
         .draw()
     }
@@ -204,10 +206,10 @@ impl ScoredContest<'_> {
 
 /// Prints a ratio with three digits, or with more if it would look like 1 and is not 1.
 pub(crate) fn shown(ratio: f64) -> String {
+    let mut texts = (3..=9).map(|digits| significant(ratio, digits));
     // At most a billionth is an error of rounding.
-    let is_clear = |told: &String| told != "1" || (ratio - 1.0).abs() < 1e-9;
-    let told = (3..=9).map(|digits| significant(ratio, digits)).find(is_clear);
-    told.unwrap_or_else(|| "1".to_owned())
+    let clear = texts.find(|text| text != "1" || (ratio - 1.0).abs() < 1e-9);
+    clear.unwrap_or_else(|| "1".to_owned())
 }
 
 fn headlines(score: &PolicyScore) -> Vec<Headline> {

@@ -85,11 +85,12 @@ impl PolicyScore {
     /// than chance, in words; `None` without held-back seeds.
     pub fn over_fitting(&self) -> Option<String> {
         let (total, held_back) = (self.total?, self.held_back?);
-        let both = |one: &ScenarioScore| Some((one.held_back?.ln(), one.ratio?.ln()));
-        let (held, public): (Vec<f64>, Vec<f64>) = self.scenarios.iter().filter_map(both).unzip();
+        let (held, public): (Vec<f64>, Vec<f64>) = (self.scenarios.iter())
+            .filter_map(|one| Some((one.held_back?.ln(), one.ratio?.ln())))
+            .unzip();
         let gap = interval(&differences(&held, &public))?;
-        let percent = |ratio: f64| format!("{} %", significant((ratio - 1.0).abs() * 100.0, 2));
-        let gap_told = percent(held_back / total);
+        let percent = (held_back / total - 1.0).abs() * 100.0;
+        let gap_told = format!("{} %", significant(percent, 2));
         Some(match gap.band {
             Some(band) if 0.0 < band.low => {
                 format!("over-fitting: it is {gap_told} worse on seeds that it has not seen")
@@ -137,9 +138,9 @@ impl<'c> ContestNumbers<'c> {
     ) -> Result<Self, FindingsError> {
         let (runs, space) = (StudyRuns::new(sheet, store), sheet.space());
         let (mean, tail) = (planned_metric(MEAN, &space)?, planned_metric(TAIL, &space)?);
-        let goals = contest.suite.scenarios.iter();
-        let goals = goals.map(|one| planned_metric(&one.goal.text, &space));
-        let goals = goals.collect::<Result<Vec<_>, _>>()?;
+        let goals = (contest.suite.scenarios.iter())
+            .map(|one| planned_metric(&one.goal.text, &space))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut cells = BTreeMap::new();
         for (scenario, goal) in goals.iter().enumerate() {
             for policy in 0..contest.axis(POLICIES).values.len() {
@@ -357,7 +358,7 @@ impl RunFailures {
         for (scenario, _, seed, why) in self.runs.iter().filter(|(_, of, ..)| of == policy) {
             reasons.entry(sign(why)).or_insert((*scenario, *seed, why, 0)).3 += 1;
         }
-        let tell = |(scenario, seed, why, runs): (usize, u64, &str, u64)| {
+        let lines = reasons.into_values().map(|(scenario, seed, why, runs)| {
             let label = &contest.suite.scenarios[scenario].label;
             // A held-back seed stays a secret.
             let seed = match contest.suite.seeds.contains(&seed) {
@@ -369,14 +370,14 @@ impl RunFailures {
                 _ => format!(", and {}", counted(runs - 1, "more run")),
             };
             format!("{why}\n  in `{label}`, {seed}{more}")
-        };
-        reasons.into_values().map(tell).collect()
+        });
+        lines.collect()
     }
 
     /// Returns a failure of a run whose policy is not scored, in words; `None` if there is none.
     pub(crate) fn of_others(&self, contest: &Contest) -> Option<String> {
-        let others = |(_, of, ..): &&(usize, String, u64, String)| !contest.policies.contains(of);
-        let (scenario, of, _, why) = self.runs.iter().find(others)?;
+        let mut others = self.runs.iter().filter(|(_, of, ..)| !contest.policies.contains(of));
+        let (scenario, of, _, why) = others.next()?;
         let label = &contest.suite.scenarios[*scenario].label;
         Some(format!("`{of}`, beside which policies are set, fails in `{label}`: {why}"))
     }

@@ -148,8 +148,8 @@ impl Suite {
         let sweep = study.tree().get("sweep").cloned().unwrap_or_else(|| Mapping::new().into());
         problems.extend(other_axes(&sweep));
         let sweep = Sweep::read(&sweep, &mut problems);
-        let labels = sweep.bases().map(|axis| axis.values.iter().map(|value| value.label.clone()));
-        let labels: Vec<String> = labels.into_iter().flatten().collect();
+        let values = sweep.bases().into_iter().flat_map(|axis| &axis.values);
+        let labels: Vec<String> = values.map(|value| value.label.clone()).collect();
         if labels.is_empty() && problems.is_empty() {
             let problem = YamlProblem::value(Path::default(), "the suite has no scenarios");
             problems.push(problem.hint("such as `sweep: {scenario: [quickstart, mine.yaml]}`"));
@@ -163,8 +163,8 @@ impl Suite {
             let own = keys.scenarios.get(label).cloned().unwrap_or_default();
             let here = at.key("scenarios").key(label);
             let goal = goal(&here, &own.less, &own.more, &mut problems).or_else(|| usual.clone());
-            let bound = here.key("bound").get(draft.tree()).map(policy);
-            let bound = bound.or_else(|| usual_bound.clone());
+            let own_bound = here.key("bound").get(draft.tree()).map(policy);
+            let bound = own_bound.or_else(|| usual_bound.clone());
             let mut lacks = |what: &str, hint: &str| {
                 if problems.is_empty() {
                     let problem =
