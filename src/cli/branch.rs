@@ -102,9 +102,9 @@ impl BranchArguments {
         let folder = |target| RunFolder::create(target, false);
         let folders = [folder(&targets[0])?, folder(&targets[1])?];
         let prepared = prepared.each_ref();
-        let progress =
-            |number: usize| Some(bar.watch(&prepared[number].scenario, prepared[number].jobs()));
-        let parted = part(prepared, &folders, until, registry, progress);
+        let parted = part(prepared, &folders, until, registry, |number| {
+            Some(bar.watch(&prepared[number].scenario, prepared[number].jobs()))
+        });
         bar.clear();
         let (same, ends) = parted?;
         // Refuse an instant after the end of both runs: the page would compare a run with itself.
@@ -125,8 +125,8 @@ impl BranchArguments {
         file::write(&page_file, false, |to| to.write_all(page.as_bytes()))?;
         let target = whole.put()?;
         lines.line(format!("wrote {}", target.join(PAGE).display()));
-        let same = counted(same, "event");
-        let same = TerminalLines::of(format!("the same up to {}: {same}", self.at));
+        let events = counted(same, "event");
+        let same = TerminalLines::of(format!("the same up to {}: {events}", self.at));
         terminal::print(&(same + lines))?;
         prepared.iter().zip(&ends).try_for_each(|(prepared, end)| run::verdict(prepared, end))
     }

@@ -159,10 +159,10 @@ impl Program {
         for Command { name, define, is_study, .. } in &self.commands {
             let mut words = name.split(' ');
             let (first, second) = (words.next().expect("a name"), words.next());
-            let command = define(clap::Command::new(second.unwrap_or(first)));
+            let defined = define(clap::Command::new(second.unwrap_or(first)));
             let command = match self.elsewhere.filter(|_| *is_study) {
-                Some(elsewhere) => elsewhere.options(command),
-                None => command,
+                Some(elsewhere) => elsewhere.options(defined),
+                None => defined,
             };
             all = match second {
                 None => all.subcommand(command),
@@ -214,12 +214,12 @@ impl Program {
                     heading = new;
                 }
                 // Whole words only, or their plurals: `map` should not find `mapping`.
-                let is_word = |other: &str| {
+                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
+                let is_named = words.any(|other| {
                     let other = other.to_lowercase();
                     other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
-                };
-                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
-                words.any(is_word).then_some((chapter, heading))
+                });
+                is_named.then_some((chapter, heading))
             })
         })
     }

@@ -175,9 +175,9 @@ fn kind_of(folder: &Path) -> Result<FolderKind, Failure> {
             ));
         }
         let what = if folder.is_dir() { "holds neither a run nor a study" } else { "is no folder" };
-        let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let below = below.map(|entry| entry.path()).filter(|path| FolderKind::of(path).is_some());
-        let mut below: Vec<PathBuf> = below.collect();
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let mut below: Vec<PathBuf> = paths.filter(|path| FolderKind::of(path).is_some()).collect();
         below.sort();
         let below = below.iter().take(MOST_HINTS).map(|path| format!("`{}`", path.display()));
         let hint = match below.collect::<Vec<_>>().join(", ") {
@@ -192,9 +192,11 @@ impl FolderKind {
     /// Returns the kind of results in a folder; `None` if it has none.
     fn of(folder: &Path) -> Option<Self> {
         let has = |name: &str| folder.join(name).is_file();
-        let is_run = || has(RESOLVED) && has(SUMMARY);
         // Look for a study first: its folder has a summary, too.
-        if has(STUDY) { Some(Self::Study) } else { is_run().then_some(Self::Run) }
+        match has(STUDY) {
+            true => Some(Self::Study),
+            false => (has(RESOLVED) && has(SUMMARY)).then_some(Self::Run),
+        }
     }
 
     const fn words(self) -> &'static str {
@@ -207,12 +209,10 @@ impl FolderKind {
 
 /// Returns the names of the folders, or their paths if two names are equal.
 pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
-    let own = |folder: &PathBuf| {
-        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-    };
-    let own: Vec<String> = folders.iter().map(own).collect();
-    let is_unique = |(place, name): (usize, &String)| !own[..place].contains(name);
-    match own.iter().enumerate().all(is_unique) {
+    let own: Vec<String> = (folders.iter())
+        .map(|folder| folder.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        .collect();
+    match own.iter().enumerate().all(|(place, name)| !own[..place].contains(name)) {
         true => own,
         false => folders.iter().map(|folder| folder.display().to_string()).collect(),
     }

@@ -124,11 +124,11 @@ fn read(folder: &Path) -> Result<RunToExplain, Failure> {
 /// Returns the index of the job with this number or name; `run` names the run in messages.
 fn find(told: &RunToExplain, name: &str, run: &str) -> Result<usize, Failure> {
     let number: Option<u32> = name.parse().ok();
-    let has_number = |job: &JobToExplain| Some(job.row.job) == number;
-    let named = |job: &JobToExplain| job.row.name == name;
     let jobs = &told.jobs;
     // Try the number first: it is unique, and a job may be called `3`.
-    if let Some(place) = jobs.iter().position(has_number).or_else(|| jobs.iter().position(named)) {
+    let found = (jobs.iter().position(|job| Some(job.row.job) == number))
+        .or_else(|| jobs.iter().position(|job| job.row.name == name));
+    if let Some(place) = found {
         return Ok(place);
     }
     let hint = match nearest(name, jobs.iter().map(|job| job.row.name.as_str())) {
@@ -195,8 +195,8 @@ fn worst_of(told: &RunToExplain, all: &[ExplainedJob], holders: &SlotHolders) ->
         let job = &told.jobs[one.place];
         let mut one = one.clone();
         one.name_holders(holders);
-        let longest = one.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms);
-        let longest = longest.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
+        let most = one.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms);
+        let longest = most.map(|sum| described(told, sum, one.sojourn_ms)).unwrap_or_default();
         rows.push(vec![
             job.row.job.to_string(),
             job.row.name.to_string(),

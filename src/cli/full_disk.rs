@@ -158,11 +158,10 @@ fn a_packed_study_survives_a_disk_that_fails_at_any_operation() {
 
 #[test]
 fn parts_of_a_study_survive_a_disk_that_fails_at_any_operation() {
-    let parts = ["1", "2"].map(|part| format!("study @study.yaml --shard {part}/2 --out @p{part}"));
-    let before: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let before: Vec<String> = before.iter().map(|part| format!("{part} --quiet")).collect();
-    let before: Vec<&str> = before.iter().map(String::as_str).collect();
-    assert!(20 < fail_at_each(&before, "study merge @p1 @p2 --out @out"));
+    let parts = [1, 2].map(|it| format!("study @study.yaml --shard {it}/2 --out @p{it} --quiet"));
+    assert!(
+        20 < fail_at_each(&parts.each_ref().map(String::as_str), "study merge @p1 @p2 --out @out")
+    );
 }
 
 #[test]

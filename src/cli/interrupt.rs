@@ -113,8 +113,8 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
         wanted.push(SIGHUP);
     }
     let mut signals = Signals::new(wanted)?;
-    let wait = move || signals.forever().for_each(|signal| end(Signal(signal)));
-    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    thread.spawn(move || signals.forever().for_each(|signal| end(Signal(signal)))).map(drop)
 }
 
 #[cfg(not(unix))]
@@ -128,8 +128,8 @@ fn watch(end: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
 /// Returns whether a process ignores a signal, from its `/proc/self/status` on Linux.
 #[cfg(unix)]
 fn is_ignored(signal: i32, status: &str) -> bool {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
     // Bit 0 of the mask is signal 1.
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -39,21 +39,19 @@ pub fn remember(located: &[String]) -> bool {
     }
     known.push(&id);
     let latest = known[known.len().saturating_sub(MOST)..].join("\n") + "\n";
-    let write = || {
-        let mut aside = AsideFile::create(&file, ReplacedFiles::Anything)?;
+    // Without such a folder, as in a container, the user is warned each time.
+    let _ = AsideFile::create(&file, ReplacedFiles::Anything).and_then(|mut aside| {
         let wrote = aside.file().write_all(latest.as_bytes());
         wrote.map_err(|source| OutputError::Write { path: file.clone(), source })?;
-        aside.put().map(drop)
-    };
-    // Without such a folder, as in a container, the user is warned each time.
-    let _ = write();
+        aside.put()
+    });
     false
 }
 
 /// Returns the file with the known programs; `None` if the user has no folder for it.
 fn file() -> Option<PathBuf> {
     let folder = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let state = folder("XDG_STATE_HOME").or_else(|| folder("LOCALAPPDATA"));
-    let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")))?;
+    let named = folder("XDG_STATE_HOME").or_else(|| folder("LOCALAPPDATA"));
+    let state = named.or_else(|| Some(folder("HOME")?.join(".local/state")))?;
     Some(state.join("mumakil").join("programs"))
 }

@@ -162,13 +162,12 @@ pub fn execute(mut program: Program) -> ExitCode {
             // clap returns the texts of `--help` and `--version` as errors, too. They go to stdout,
             // with code 0.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
-            let again = |arguments: Vec<OsString>| {
+            terminal::print_usage(message, arguments, |arguments| {
                 let mut message =
                     program.definition().try_get_matches_from(arguments.clone()).err()?;
                 suggest_path(&mut message, &arguments);
                 Some(message)
-            };
-            terminal::print_usage(message, arguments, again);
+            });
             return ExitCode::from(code);
         }
     };

@@ -119,13 +119,13 @@ pub fn shortened(line: &str, most: usize) -> Cow<'_, str> {
     }
     // Only our own styles have an escape; each ends with the letter `m`.
     let mut is_colour = false;
-    let text_or_not = |c: char| {
+    let marked = line.chars().map(|c| {
         is_colour |= c == '\u{1b}';
         let is_text = !is_colour && c != '\n';
         is_colour &= c != 'm';
         (c, is_text)
-    };
-    let chars: Vec<(char, bool)> = line.chars().map(text_or_not).collect();
+    });
+    let chars: Vec<(char, bool)> = marked.collect();
     let count = chars.iter().filter(|(_, is_text)| *is_text).count();
     // Often the end has the reason, so a quarter of the room is for it.
     let left_out = most - most / 4..count.saturating_sub(most / 4);

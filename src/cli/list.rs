@@ -88,8 +88,8 @@ fn tables() -> TerminalLines {
 }
 
 fn listings() -> TerminalLines {
-    let values = Listing::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-    let values: Vec<(String, String)> = values
+    let shown = Listing::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let values: Vec<(String, String)> = shown
         .map(|value| {
             (value.get_name().to_owned(), value.get_help().unwrap_or_default().to_string())
         })

@@ -23,12 +23,12 @@ impl OpenOption {
         if !self.open {
             return;
         }
-        let opens = |viewer: &str| {
+        let opened = VIEWERS.iter().any(|viewer| {
             let mut command = Command::new(viewer);
             command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             command.status().is_ok_and(|status| status.success())
-        };
-        if !VIEWERS.iter().any(|viewer| opens(viewer)) {
+        });
+        if !opened {
             let shown = page.display();
             terminal::warn(&format!("no program to show {shown}; open it in a browser"));
         }

@@ -144,8 +144,8 @@ impl RunArguments {
         // Create the folder before the run, to refuse an existing folder now rather than after
         // hours of work.
         let folder = RunFolder::create(&target, self.force)?;
-        let trace = self.perfetto.map(|file| perfetto::create(&file, self.force));
-        let trace = trace.transpose()?;
+        let created = self.perfetto.map(|file| perfetto::create(&file, self.force));
+        let trace = created.transpose()?;
 
         let progress = (!self.quiet).then(|| bar.watch(scenario, prepared.jobs()));
         let begin = |trace| Perfetto::begin(trace, &prepared.labels());

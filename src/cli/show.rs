@@ -4,11 +4,11 @@
 //! unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
+use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
 use super::terminal;
-use super::{Chapter, Program};
 use mumakil_base::nearest::nearest;
 use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
@@ -125,15 +125,15 @@ struct AllNames<'a> {
 impl AllNames<'_> {
     /// Returns the text for a name, if exactly one thing of these kinds has it.
     fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
-        let has_it = |kind: &NameKind| Some((*kind, self.find(*kind, name)?));
-        let mut found: Vec<_> = kinds.iter().filter_map(has_it).collect();
+        let mut found: Vec<_> =
+            kinds.iter().filter_map(|kind| Some((*kind, self.find(*kind, name)?))).collect();
         let words: Vec<&str> = found.iter().map(|(kind, _)| kind.word()).collect();
         match (&words[..], found.pop()) {
             ([_], Some((_, printed))) => Ok(printed),
             ([], _) => Err(self.unknown(name, kinds)),
             (words, _) => {
-                let ways = words.iter().map(|kind| format!("`mumakil show {kind} {name}`"));
-                let ways = ways.collect::<Vec<_>>().join(" or ");
+                let commands = words.iter().map(|kind| format!("`mumakil show {kind} {name}`"));
+                let ways = commands.collect::<Vec<_>>().join(" or ");
                 let both = words.join(" and a ");
                 Err(Failure::input(format!("`{name}` is a {both}\n   = ask for {ways}")))
             }
@@ -176,20 +176,17 @@ impl AllNames<'_> {
     }
 
     fn unknown(&self, name: &str, kinds: &[NameKind]) -> Failure {
-        let like = kinds.iter().flat_map(|kind| self.like(*kind, name));
-        let like: Vec<String> = like.take(FEW).map(|name| format!("`{name}`")).collect();
-        let places = || {
-            let place = |(chapter, heading): (&Chapter, _)| {
-                format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
-            };
-            self.program.places(name).take(FEW).map(place).collect::<Vec<_>>().join("\n   = ")
-        };
+        let near = kinds.iter().flat_map(|kind| self.like(*kind, name));
+        let like: Vec<String> = near.take(FEW).map(|name| format!("`{name}`")).collect();
+        let places = self.program.places(name).take(FEW).map(|(chapter, heading)| {
+            format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
+        });
         let hint = match like.split_last() {
             Some((last, [])) => format!("did you mean {last}?"),
             Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
             None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
             // No name is similar, but the word may occur in the guide.
-            None => match places() {
+            None => match places.collect::<Vec<_>>().join("\n   = ") {
                 none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
                 places => places,
             },
@@ -284,6 +281,7 @@ fn meaning(column: &ColumnInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Chapter;
 
     /// Returns the printed text, or the error message.
     fn shown(name: &str, kinds: &[NameKind]) -> String {

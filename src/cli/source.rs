@@ -114,10 +114,10 @@ pub fn open(path: &Path, kind: &str) -> Result<Draft, Failure> {
 /// Returns a hint about a path that is a folder or does not exist: the file that the user may mean.
 fn hint_of_files(path: &Path) -> Option<String> {
     let files = |folder: &Path| {
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let files = files.map(|entry| entry.path());
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let all = entries.map(|entry| entry.path());
         let mut files: Vec<_> =
-            files.filter(|file| file.extension() == Some("yaml".as_ref())).collect();
+            all.filter(|file| file.extension() == Some("yaml".as_ref())).collect();
         files.sort();
         files
     };

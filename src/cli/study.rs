@@ -399,8 +399,8 @@ impl<'r> StudySession<'r> {
                 "`--drive bare` needs `clock: virtual`, and runs of this study have another clock",
             ));
         }
-        let new = plan.warnings.iter().filter(|warning| !self.warned.contains(warning));
-        let new: Vec<Warning> = new.cloned().collect();
+        let untold = plan.warnings.iter().filter(|warning| !self.warned.contains(warning));
+        let new: Vec<Warning> = untold.cloned().collect();
         terminal::warn_all(&new, quiet);
         self.warned.extend(new);
         if self.registry.permit().refusal().is_some() {
@@ -513,9 +513,9 @@ impl<'r> StudySession<'r> {
     /// may have kept them back. The first run of a cell that is late again speaks for the others.
     fn try_late_again(&mut self, plan: &Plan) -> Result<(), Failure> {
         let told = failed::read(&self.store)?;
-        let is_again =
-            |run: &&usize| told.get(&plan.runs[**run].id).is_some_and(|why| is_late(why));
-        let again: Vec<usize> = (0..plan.runs.len()).filter(|run| is_again(&run)).collect();
+        let again: Vec<usize> = (0..plan.runs.len())
+            .filter(|run| told.get(&plan.runs[*run].id).is_some_and(|why| is_late(why)))
+            .collect();
         let mut judged = Vec::new();
         for run in again {
             let (id, cell) = (&plan.runs[run].id, plan.runs[run].cell);
@@ -653,8 +653,8 @@ impl<'r> StudySession<'r> {
         self.claim = None;
         self.store.refresh()?;
         let noted = failed::noted(&self.store)?;
-        let missing = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
-        let missing = missing.collect::<FxHashSet<_>>().len();
+        let undone = sheet.runs().filter(|id| !self.store.has(id) && !noted.contains(*id));
+        let missing = undone.collect::<FxHashSet<_>>().len();
         // The process that gets this lock is alone: all others have ended. It writes no runs, so
         // any `StoreForm` will do.
         match self.store.claim(&sheet.study, FolderAccess::Alone, StoreForm::Packed) {
@@ -697,10 +697,9 @@ impl<'r> StudySession<'r> {
 
 /// Returns the number of workers for `runs` runs; without `jobs` one for each core.
 fn workers(plan: &Plan, jobs: Option<NonZero<usize>>, runs: usize) -> usize {
-    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let most = jobs.or_else(|| thread::available_parallelism().ok());
     // In real time, simultaneous runs would delay each other.
-    let most = if plan.is_repeatable() { jobs.map_or_else(cores, NonZero::get) } else { 1 };
-    most.min(runs)
+    most.filter(|_| plan.is_repeatable()).map_or(1, NonZero::get).min(runs)
 }
 
 /// Prints the warnings of a plan; with `quiet` only those that a user must not miss.

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use super::lines::{TerminalLines, plain};
 use super::terminal;
 use mumakil_base::units::tell::count;
-use mumakil_draw::page::{Headline, PageBlock, PageCell, PageTable, Section};
+use mumakil_draw::page::{Headline, PageBlock, PageTable, Section};
 
 /// The side to which a column is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +81,10 @@ pub fn markdown(PageTable { columns, rows, .. }: &PageTable) -> TerminalLines {
     *table.style_mut() = presets::ASCII_MARKDOWN;
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns.iter().map(|column| &column.title));
-    // `|` would end a cell.
-    let text = |cell: &PageCell| cell.shown.replace('|', "\\|");
-    table.add_rows(rows.iter().map(|row| cells(&row.iter().map(text).collect::<Vec<_>>())));
+    table.add_rows(rows.iter().map(|row| {
+        // `|` would end a cell.
+        cells(&row.iter().map(|cell| cell.shown.replace('|', "\\|")).collect::<Vec<_>>())
+    }));
     lines(&table)
 }
 
@@ -98,12 +99,11 @@ pub fn lines_of_table(table: &PageTable, most: usize) -> TerminalLines {
         return lines;
     }
     let heading = columns.iter().map(|column| column.title.clone()).collect();
-    let shown = rows.iter().take(most);
-    let shown = shown.map(|row| row.iter().map(|cell| cell.shown.clone()).collect());
+    let first = rows.iter().take(most);
+    let shown = first.map(|row| row.iter().map(|cell| cell.shown.clone()).collect());
     let all: Vec<Vec<String>> = [heading].into_iter().chain(shown).collect();
-    let align = |is_number: bool| if is_number { Align::Right } else { Align::Left };
-    let align: Vec<Align> = columns.iter().map(|column| align(column.is_number)).collect();
-    lines += self::table(&all, &align);
+    let align = columns.iter().map(|it| if it.is_number { Align::Right } else { Align::Left });
+    lines += self::table(&all, &align.collect::<Vec<_>>());
     if most < rows.len() {
         lines.line(format!("  … and {} more", count((rows.len() - most) as u64)));
     }

@@ -134,8 +134,7 @@ pub fn print_usage(
     // clap repeats wrong arguments in its message, so they need escapes like names.
     let safe =
         |argument: &OsString| shortened(&plain(&argument.to_string_lossy()), LONGEST).into_owned();
-    let is_harmless = |argument: &OsString| safe(argument) == *argument.to_string_lossy();
-    let error = if arguments.iter().all(is_harmless) {
+    let error = if arguments.iter().all(|it| safe(it) == *it.to_string_lossy()) {
         error
     } else {
         match of(arguments.iter().map(|argument| safe(argument).into()).collect()) {

@@ -164,8 +164,8 @@ fn charts(registry: &Registry, runs: &[(&str, &ComparedRun)]) -> Result<Vec<Sect
         samples: differences.collect(),
     };
     let sojourns = vec![PageBlock::Charts(vec![sojourns, differences.draw()])];
-    let slots = slots(registry, runs, &parties)?;
-    let slots = (!slots.is_empty()).then(|| Section::new("Slots", slots));
+    let blocks = slots(registry, runs, &parties)?;
+    let slots = (!blocks.is_empty()).then(|| Section::new("Slots", blocks));
     Ok([Section::new("Sojourn", sojourns)].into_iter().chain(slots).collect())
 }
 
@@ -220,8 +220,9 @@ impl ComparedRun {
         let text = mumakil_base::files::own_text(&self.results.path(RESOLVED)).ok()?;
         let scenario: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
         let choice = serde_yaml::from_value(scenario.get("scheduler")?.clone()).ok()?;
-        let slots = SlotKind::BOTH.map(|kind| self.number(&format!("{}_slots", kind.word())));
-        let slots = PerSlot { map: slots[0]? as u64, reduce: slots[1]? as u64 };
+        let [map, reduce] =
+            SlotKind::BOTH.map(|kind| self.number(&format!("{}_slots", kind.word())));
+        let slots = PerSlot { map: map? as u64, reduce: reduce? as u64 };
         Some(registry.promised(&choice, slots))
     }
 }

@@ -102,8 +102,8 @@ impl ComparedSide {
         let jobs = RunJobs::read(&results).map_err(unreadable)?;
         let facts = results.facts().map_err(unreadable)?;
         let metrics = OF_RUNS.map(|text| {
-            let plan = Expr::parse(text).and_then(|expr| expr.metric(&Space::default()));
-            let plan = plan.expect("the metrics of runs are valid");
+            let parsed = Expr::parse(text).and_then(|expr| expr.metric(&Space::default()));
+            let plan = parsed.expect("the metrics of runs are valid");
             // The run of an older version may lack a number.
             let numbers = plan.measure(&results, &[]).unwrap_or_else(|_| vec![None]);
             ComparedMetric { text: text.to_owned(), unit: plan.unit(), numbers }

@@ -71,14 +71,13 @@ pub fn contestants(named: &[String], registry: &Registry) -> Result<Vec<Contesta
 /// Returns the policies of a folder: its scripts, its programs and its files with formulas.
 fn of_folder(folder: &Path, registry: &Registry) -> Result<Vec<Contestant>, Failure> {
     let entries = fs::read_dir(folder).map_err(|error| file::cannot(folder, error))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     // The system lists them in any order.
-    files.sort();
-    let is_policy = |path: &PathBuf| {
+    found.sort();
+    found.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         path.is_file() && !name.starts_with('.') && (is_yaml(path) || command_of(path).is_ok())
-    };
-    let found: Vec<PathBuf> = files.into_iter().filter(is_policy).collect();
+    });
     if found.is_empty() {
         let shown = folder.display();
         return Err(Failure::input(format!(
@@ -158,15 +157,15 @@ fn absolute(mut command: Vec<String>, folder: &Path) -> Vec<String> {
     if command.first().is_some_and(|program| program == PYTHON) {
         command[0] = python().unwrap_or_else(|| PYTHON.to_owned());
     }
-    let whole = |word: String| {
+    let words = command.into_iter().map(|word| {
         let beside = folder.join(&word);
         let file = if beside.is_file() { beside } else { PathBuf::from(&word) };
         match file.canonicalize() {
             Ok(path) if path.is_file() => path.to_string_lossy().into_owned(),
             _ => word,
         }
-    };
-    command.into_iter().map(whole).collect()
+    });
+    words.collect()
 }
 
 /// Returns the command that runs a file.

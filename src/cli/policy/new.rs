@@ -74,8 +74,8 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 fn package(path: &Path) -> Result<(), Failure> {
     refuse(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
+    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !is_plain {
         return Err(Failure::input(format!(
             "no package in Rust can be called `{name}`\n   = letters, digits, `-` and `_` make a name"
         )));

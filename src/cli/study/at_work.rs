@@ -47,8 +47,9 @@ impl AtWork {
     /// Handles the signals that end the process, and writes a last sign before it ends.
     pub fn guard(&self, bar: &RunBar) {
         let at_work = self.clone();
-        let last = move || drop(at_work.ends(End::ToldToEnd, None));
-        interrupt::guard_with(bar, "; start it again to go on", last);
+        interrupt::guard_with(bar, "; start it again to go on", move || {
+            drop(at_work.ends(End::ToldToEnd, None));
+        });
     }
 
     /// Begins the signs for the study in a folder. They end when the returned value is dropped.

@@ -66,9 +66,9 @@ impl ElsewhereOptions {
 impl Args for ElsewhereOptions {
     fn augment_args(command: clap::Command) -> clap::Command {
         // Other machines do all runs of a study, and each of their processes joins.
-        let others = ["shard", "join", "sabotage"].into_iter();
-        let there = |id: &&str| command.get_arguments().any(|argument| argument.get_id() == id);
-        let group = ArgGroup::new(ELSEWHERE).conflicts_with_all(others.filter(there));
+        let others = (["shard", "join", "sabotage"].into_iter())
+            .filter(|id| command.get_arguments().any(|argument| argument.get_id() == id));
+        let group = ArgGroup::new(ELSEWHERE).conflicts_with_all(others);
         command.group(group)
     }
 

@@ -53,8 +53,8 @@ pub(super) fn registry(study: &Path, registry: &Registry) -> Registry {
 /// Returns the command line of this process, in a form that can be typed again.
 pub fn command() -> String {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let program = words.next().unwrap_or_default();
-    let program = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
+    let path = words.next().unwrap_or_default();
+    let program = Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
     let words = std::iter::once(program.into_owned()).chain(words);
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }

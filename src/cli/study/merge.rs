@@ -94,11 +94,11 @@ impl StudyMergeArguments {
         elsewhere: Option<&dyn OtherMachines>,
     ) -> Result<(), Failure> {
         let store = claim.store();
-        let parts = self.parts.iter().map(|part| Store::of(part));
-        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        let stores = self.parts.iter().map(|part| Store::of(part));
+        let parts = stores.collect::<Result<Vec<_>, _>>()?;
         let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
-        let told = parts.iter().map(|part| Ok((part, failed::read(part)?)));
-        let told = told.collect::<Result<Vec<_>, OutputError>>()?;
+        let read = parts.iter().map(|part| Ok((part, failed::read(part)?)));
+        let told = read.collect::<Result<Vec<_>, OutputError>>()?;
         for id in sheet.runs().filter(|id| !store.has(id)) {
             // Two cells may share a run: copy it once.
             if !taken.insert(id) {

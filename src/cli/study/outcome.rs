@@ -16,7 +16,7 @@ use mumakil_results::tables::ReadError;
 use mumakil_run::output::OutputError;
 use mumakil_study::{
     self as study, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError,
-    ManifestAxis, Store, StudyFindings, StudyManifest, run_path,
+    Store, StudyFindings, StudyManifest, run_path,
 };
 
 /// The most cells printed.
@@ -65,8 +65,8 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
         });
         rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
     }
-    let align = |axis: &ManifestAxis| if axis.is_numeric() { Align::Right } else { Align::Left };
-    let axes = sheet.axes.iter().map(align);
+    let axes =
+        sheet.axes.iter().map(|axis| if axis.is_numeric() { Align::Right } else { Align::Left });
     let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
     let mut lines = table(&rows, &columns);
     if MOST_CELLS < sheet.cells.len() {
@@ -161,8 +161,8 @@ fn removal(folder: &Path) -> String {
         return format!("remove {}", folder.display());
     };
     // A file of a run may be in a folder of the run, such as its histograms.
-    let run = folder.strip_prefix(pack).ok().and_then(|inside| inside.iter().next());
-    let run = run.unwrap_or_default().to_string_lossy();
+    let first = folder.strip_prefix(pack).ok().and_then(|inside| inside.iter().next());
+    let run = first.unwrap_or_default().to_string_lossy();
     // The pack of this run alone.
     if pack.file_stem().is_some_and(|stem| *stem == *run) {
         return format!("remove {}", pack.display());

@@ -17,8 +17,8 @@ impl StudySession<'_> {
         plain: &[ExpectationVerdict],
     ) -> Result<Teeth, Failure> {
         let numbers = 0..study.sabotages.len();
-        let sabotaged = numbers.map(|number| self.run_beside(&study.sabotaged(number)?));
-        let sabotaged = sabotaged.collect::<Result<Vec<_>, _>>();
+        let states = numbers.map(|number| self.run_beside(&study.sabotaged(number)?));
+        let sabotaged = states.collect::<Result<Vec<_>, _>>();
         let plain: Vec<VerdictState> = plain.iter().map(|verdict| verdict.state).collect();
         Ok(Teeth::of(study, &plain, &self.signed(sabotaged)?))
     }

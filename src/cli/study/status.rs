@@ -104,8 +104,8 @@ fn counts(status: &Status) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let at_work = || of(status, |fate| fate == WriterState::AtWork);
     let width = count(status.runs).len();
-    let machines: Vec<&String> = at_work().filter_map(|one| one.life.machine.as_ref()).collect();
-    let machines: std::collections::BTreeSet<&String> = machines.into_iter().collect();
+    let machines: std::collections::BTreeSet<&String> =
+        at_work().filter_map(|one| one.life.machine.as_ref()).collect();
     let on = match machines.len() as u64 {
         0 => String::new(),
         machines => format!(" on {}", counted(machines, "machine")),

@@ -144,8 +144,8 @@ impl TraceSurvey {
             ("map time", seconds),
             ("reduce time", seconds),
         ];
-        let known = |values: &Vec<f64>| values.iter().any(|value| 0.0 < *value);
-        let all = MEASURES.into_iter().zip(self.values).filter(|(_, values)| known(values));
+        let pairs = MEASURES.into_iter().zip(self.values);
+        let all = pairs.filter(|(_, values)| values.iter().any(|value| 0.0 < *value));
         all.map(|((name, print), mut values)| {
             values.sort_unstable_by(f64::total_cmp);
             TraceMeasure { name, values, print }
@@ -206,12 +206,11 @@ fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey
         let cells = QUANTILES.iter().map(|quantile| format!(" {:>10}", cell(*quantile)));
         format!("  {name:width$}{}", cells.collect::<String>())
     };
-    let head = |quantile: u8| match quantile {
+    lines.end();
+    lines.line(row("", &|quantile| match quantile {
         100 => "max".to_owned(),
         quantile => format!("{quantile} %"),
-    };
-    lines.end();
-    lines.line(row("", &head));
+    }));
     for TraceMeasure { name, values, print } in &measures {
         lines.line(row(name, &|quantile| print(at(values, quantile))));
     }
