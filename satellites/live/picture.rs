@@ -402,14 +402,15 @@ impl LivePicture {
         policies: impl IntoIterator<Item = String>,
     ) -> Self {
         let empty = |slots: u32| vec![None; slots as usize];
-        let node = |slots: PerSlot<u32>| PictureNode {
+        let slots = topology.nodes().map(|(id, _)| topology.most_slots_of(id));
+        let nodes = slots.map(|slots| PictureNode {
             has: PerSlot::default(),
             slots: PerSlot { map: empty(slots.map), reduce: empty(slots.reduce) },
-        };
+        });
         Self {
             books: RunBooks::new(SimTime::ZERO),
             hadoop,
-            nodes: topology.nodes().map(|(id, _)| node(topology.most_slots_of(id))).collect(),
+            nodes: nodes.collect(),
             jobs: Vec::new(),
             live: Vec::new(),
             over: VecDeque::new(),

@@ -151,17 +151,16 @@ impl Server {
         let host = Arc::new(host);
         let site = Arc::new(RequestContext { session, host, address, token, page, policy });
         // One thread is enough for a few browsers; the run has the other processor cores.
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(ServerError::Start)?;
-        let work = move || {
+        let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = built.map_err(ServerError::Start)?;
+        let thread = thread::Builder::new().name("live".to_owned()).spawn(move || {
             runtime.block_on(async {
                 // If this fails, the page does not open, which the user sees at once.
                 if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
                     accept(listener, site).await;
                 }
             });
-        };
-        let thread = thread::Builder::new().name("live".to_owned()).spawn(work);
+        });
         thread.map(drop).map_err(ServerError::Start)
     }
 }
@@ -391,8 +390,8 @@ impl RequestContext {
                 json(told(serde_json::to_string(&job))?.into())
             }
             "/history" => {
-                let by = query.get("by").unwrap_or_default();
-                let by = serde_json::from_value(by.into()).map_err(|_| {
+                let text = query.get("by").unwrap_or_default();
+                let by = serde_json::from_value(text.into()).map_err(|_| {
                     let words = "`by` must be `job`, `pool` or `user`".to_owned();
                     (StatusCode::BAD_REQUEST, words)
                 })?;
@@ -422,16 +421,16 @@ impl RequestContext {
         &self,
         request: Request<Incoming>,
     ) -> Result<Response<HttpAnswer>, (StatusCode, String)> {
-        let kind = request.headers().get(header::CONTENT_TYPE);
-        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let value = request.headers().get(header::CONTENT_TYPE);
+        let kind = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
         // A form on another site cannot send this content type. A script there must first ask this
         // server, which refuses.
         if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
             let words = "a command is `application/json`".to_owned();
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, words));
         }
-        let body = Limited::new(request.into_body(), LARGEST).collect();
-        let body = match timeout(PATIENCE, body).await {
+        let read = Limited::new(request.into_body(), LARGEST).collect();
+        let body = match timeout(PATIENCE, read).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
                 let words = format!("a command has {LARGEST} bytes at most");
@@ -444,8 +443,8 @@ impl RequestContext {
             .map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
         // An action on a large workload takes seconds: on this thread it would delay all pictures.
         let (session, host) = (self.session.clone(), self.host.clone());
-        let done = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
-        let done = done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+        let task = tokio::task::spawn_blocking(move || command.act(&session, &host)).await;
+        let done = task.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
         done.map_err(|refusal| match refusal {
             SessionRefusal::Untimely(_) => (StatusCode::CONFLICT, refusal.to_string()),
             SessionRefusal::Wrong(_) => (StatusCode::BAD_REQUEST, refusal.to_string()),
@@ -475,8 +474,8 @@ fn is_ours(host: &str, address: SocketAddr) -> bool {
         return own.is_loopback() || own.is_unspecified();
     }
     // Browsers leave port 80 out of `Host`.
-    let asked = host.parse::<SocketAddr>().ok();
-    let asked = asked.or_else(|| {
+    let with_port = host.parse::<SocketAddr>().ok();
+    let asked = with_port.or_else(|| {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         Some(SocketAddr::new(bare.parse().ok()?, 80))
     });

@@ -10,7 +10,7 @@ use super::session::SessionRefusal;
 use mumakil_base::units::SimTime;
 use mumakil_base::units::tell::listed;
 use mumakil_core::cluster::TrackerId;
-use mumakil_core::mapred::{PolicyProgram, ProgramPermit};
+use mumakil_core::mapred::ProgramPermit;
 use mumakil_run::emulation::{EmulationError, Prepared};
 use mumakil_scenario::{Draft, Registry, Scenario, Warning};
 
@@ -57,10 +57,9 @@ impl UserAction {
             Self::Kill(job) => format!("the job {job} is killed"),
             Self::Change(change) => {
                 let text = |key: &str| change.get(key).and_then(Value::as_str);
-                let new = [("priority", text("priority")), ("pool", text("pool"))];
-                let new =
-                    new.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value?)));
-                let new = new.collect::<Vec<_>>().join(", ");
+                let keys = ["priority", "pool"].into_iter();
+                let values = keys.filter_map(|key| Some(format!("{key} {}", text(key)?)));
+                let new = values.collect::<Vec<_>>().join(", ");
                 format!("the job {} gets {new}", text("job").unwrap_or_default())
             }
             Self::Submit(job) => match job.get("name").and_then(Value::as_str) {
@@ -68,8 +67,8 @@ impl UserAction {
                 None => "a job is submitted".to_owned(),
             },
             Self::Scheduler(choice) => {
-                let options = || choice.as_mapping()?.keys().next()?.as_str();
-                let name = choice.as_str().or_else(options).unwrap_or("another policy");
+                let key = choice.as_mapping().and_then(|options| options.keys().next()?.as_str());
+                let name = choice.as_str().or(key).unwrap_or("another policy");
                 format!("{name} takes over")
             }
         }
@@ -91,13 +90,11 @@ pub fn restricted(registry: &Registry, first: &Scenario) -> Registry {
 /// Returns an error if a changed scenario starts programs that the first one does not name. Without
 /// this, only the start would be refused, and the run would be over.
 fn expect_known_programs(changed: &Scenario, first: &Scenario) -> Result<(), SessionRefusal> {
-    let is_known =
-        |program: &&PolicyProgram| first.programs.iter().any(|known| known.equals(program));
-    let Some(strange) = changed.programs.iter().find(|program| !is_known(program)) else {
-        return Ok(());
-    };
-    let those: Vec<String> = first.programs.iter().map(|known| format!("`{known}`")).collect();
-    let those = if those.is_empty() { "it names none".to_owned() } else { listed(those, "and") };
+    let unknown = (changed.programs.iter())
+        .find(|program| !first.programs.iter().any(|known| known.equals(program)));
+    let Some(strange) = unknown else { return Ok(()) };
+    let names: Vec<String> = first.programs.iter().map(|known| format!("`{known}`")).collect();
+    let those = if names.is_empty() { "it names none".to_owned() } else { listed(names, "and") };
     Err(SessionRefusal::Wrong(format!(
         "the page starts only programs that the scenario names, with the same `command` and \
          `environment` ({those}); to have `{strange}` take over, put it into the scenario, under `later`"
@@ -137,8 +134,8 @@ pub(super) fn with(
     let draft = Draft::of(&file, &text).map_err(|error| wrong(&error))?;
     let loaded = draft.resolve(registry).map_err(|error| wrong(&error))?;
     expect_known_programs(&loaded.scenario, scenario)?;
-    let prepared = Prepared::new(loaded.scenario, registry);
-    let prepared = prepared.map_err(|error: EmulationError| wrong(&error))?;
+    let prepared =
+        Prepared::new(loaded.scenario, registry).map_err(|error: EmulationError| wrong(&error))?;
     // The user was told of the scenario's programs when the session began.
     let warnings = loaded.warnings.into_iter().filter(|warning| !warning.is_urgent());
     Ok((prepared, warnings.collect()))
