@@ -70,7 +70,7 @@ struct MailboxActor<M: Message> {
     body: Rc<RefCell<SeatedCore<M>>>,
 }
 
-/// What handles the messages of a mailbox when it is polled.
+/// An actor as a future, which handles the messages of its mailbox when it is polled.
 type ActorFuture<M> = ContextFut<CoreActor<M, UnpacedClock>, Context<CoreActor<M, UnpacedClock>>>;
 
 impl<M: Message> UnpacedSeat<M> {

@@ -4,9 +4,12 @@
 //! Tables have millions of lines of short cells, mostly numbers. So a line is read and written here
 //! without the generality of a library for CSV.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::str::Utf8Error;
 
 use super::cell::CellValue;
+use super::read::ReadError;
 
 /// The most bytes of a row.
 // Chosen: rows have some hundred bytes. Without a limit, a damaged file could be one row, in memory as
@@ -36,8 +39,10 @@ pub fn write_line<'c>(cells: impl IntoIterator<Item = CellValue<'c>>, to: &mut V
 }
 
 /// The rows of a file, read one by one.
-pub(super) struct RowReader<R> {
+pub(super) struct RowReader<'p, R> {
     from: BufReader<R>,
+    /// The path of the file, for errors.
+    path: &'p Path,
     /// The bytes of the row, as they are in the file.
     bytes: Vec<u8>,
     row: CellTexts,
@@ -54,43 +59,43 @@ pub(super) struct CellTexts {
     ends: Vec<usize>,
 }
 
-/// The reason why a row cannot be read: the file, or what is wrong with the row.
-pub(super) enum RowFault {
-    File(io::Error),
-    Row(String),
-}
-
-impl<R: Read> RowReader<R> {
-    pub(super) fn new(from: R) -> Self {
+impl<'p, R: Read> RowReader<'p, R> {
+    pub(super) fn new(from: R, path: &'p Path) -> Self {
         let from = BufReader::new(from);
-        Self { from, bytes: Vec::new(), row: CellTexts::default(), lines: 0 }
+        Self { from, path, bytes: Vec::new(), row: CellTexts::default(), lines: 0 }
     }
 
     /// Reads the next row; returns the number of its first line, from 1, and its cells. Lines without
     /// any text are no rows.
-    pub(super) fn next(&mut self) -> (u64, Result<Option<&CellTexts>, RowFault>) {
+    pub(super) fn next(&mut self) -> Result<Option<(u64, &CellTexts)>, ReadError> {
         loop {
             let first = self.lines + 1;
-            match self.read() {
-                Err(fault) => return (first, Err(fault)),
-                Ok(()) if self.bytes.is_empty() => return (first, Ok(None)),
-                Ok(()) if self.bytes.trim_ascii_end().is_empty() => {}
-                Ok(()) => return (first, self.row.split(&self.bytes).map(|()| Some(&self.row))),
+            self.read(first)?;
+            if self.bytes.is_empty() {
+                return Ok(None);
+            }
+            if !self.bytes.trim_ascii_end().is_empty() {
+                let split = self.row.split(&self.bytes);
+                split.map_err(|error| ReadError::row(self.path, first, error.to_string()))?;
+                return Ok(Some((first, &self.row)));
             }
         }
     }
 
-    /// Reads the bytes of a row: a line, or several of them if a cell in quotes has ends of lines.
-    fn read(&mut self) -> Result<(), RowFault> {
+    /// Reads the bytes of a row, which begins in line `first`: a line, or several of them if a cell in
+    /// quotes has ends of lines.
+    fn read(&mut self, first: u64) -> Result<(), ReadError> {
         self.bytes.clear();
         let mut is_in_quotes = false;
         loop {
             let before = self.bytes.len();
             let mut line = self.from.by_ref().take(LARGEST_ROW - before as u64);
-            let read = line.read_until(b'\n', &mut self.bytes).map_err(RowFault::File)?;
+            let read = line
+                .read_until(b'\n', &mut self.bytes)
+                .map_err(|source| ReadError::Read { path: self.path.to_owned(), source })?;
             if line.limit() == 0 {
                 let message = format!("the row is larger than {} MiB", LARGEST_ROW >> 20);
-                return Err(RowFault::Row(message));
+                return Err(ReadError::row(self.path, first, message));
             }
             self.lines += u64::from(0 < read);
             let quotes = self.bytes[before..].iter().filter(|byte| **byte == b'"').count();
@@ -105,8 +110,8 @@ impl<R: Read> RowReader<R> {
 
 impl CellTexts {
     /// Takes the cells of a row.
-    fn split(&mut self, row: &[u8]) -> Result<(), RowFault> {
-        let row = str::from_utf8(row).map_err(|error| RowFault::Row(error.to_string()))?;
+    fn split(&mut self, row: &[u8]) -> Result<(), Utf8Error> {
+        let row = str::from_utf8(row)?;
         let row = row.strip_suffix('\n').unwrap_or(row);
         let row = row.strip_suffix('\r').unwrap_or(row);
         self.text.clear();
@@ -163,9 +168,9 @@ mod tests {
     use super::*;
 
     fn rows(file: &[u8]) -> Vec<(u64, Vec<String>)> {
-        let mut reader = RowReader::new(file);
+        let mut reader = RowReader::new(file, Path::new("f.csv"));
         let mut rows = Vec::new();
-        while let (line, Ok(Some(row))) = reader.next() {
+        while let Some((line, row)) = reader.next().unwrap() {
             rows.push((line, row.iter().map(str::to_owned).collect()));
         }
         rows

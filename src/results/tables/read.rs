@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hdrhistogram::Histogram;
 
-use super::line::{CellTexts, RowFault, RowReader};
+use super::line::{CellTexts, RowReader};
 use super::table::{Cells, ColumnInfo, TableRow};
 use mumakil_base::units::SimTime;
 
@@ -84,9 +84,8 @@ impl dyn Results + '_ {
         let path = self.path(R::FILE);
         let file = self.open(R::FILE);
         let file = file.map_err(|source| ReadError::Read { path: path.clone(), source })?;
-        let mut reader = RowReader::new(file);
-        let (line, heading) = reader.next();
-        let heading = heading.map_err(|fault| ReadError::of(fault, &path, line))?;
+        let mut reader = RowReader::new(file, &path);
+        let heading = reader.next()?.map(|(_, heading)| heading);
         let mut added = R::COLUMNS.iter().filter(|column| column.info.record == Some(key));
         match added
             .all(|column| heading.is_some_and(|it| it.iter().any(|name| name == column.info.name)))
@@ -125,26 +124,21 @@ pub fn read_rows<R: TableRow>(
     path: &Path,
     mut see: impl FnMut(R) -> Result<(), String>,
 ) -> Result<(), ReadError> {
-    let mut reader = RowReader::new(from);
-    let (line, heading) = reader.next();
-    let heading = heading.map_err(|fault| ReadError::of(fault, path, line))?;
+    let mut reader = RowReader::new(from, path);
     let none = CellTexts::default();
-    let heading = heading.unwrap_or(&none);
+    let heading = reader.next()?.map_or(&none, |(_, heading)| heading);
     let width = heading.len();
     // Look up the columns by their names, once for each file: a file of another version may have
     // other columns.
     let places = places::<R>(heading).map_err(|message| ReadError::row(path, 1, message))?;
-    loop {
-        let (line, row) = reader.next();
-        let Some(row) = row.map_err(|fault| ReadError::of(fault, path, line))? else {
-            return Ok(());
-        };
+    while let Some((line, row)) = reader.next()? {
         let read = match row.len() {
             fields if fields == width => R::read(Cells::new(row, &places)).and_then(&mut see),
             fields => Err(format!("{fields} fields where {width} are expected")),
         };
         read.map_err(|message| ReadError::row(path, line, message))?;
     }
+    Ok(())
 }
 
 /// Returns the index of each column in the file; `None` for a missing column that may be empty.
@@ -203,13 +197,6 @@ impl ReadError {
                 path.parent().unwrap_or(Path::new(""))
             }
             Self::Changed { folder, .. } => folder,
-        }
-    }
-
-    fn of(fault: RowFault, path: &Path, line: u64) -> Self {
-        match fault {
-            RowFault::File(source) => Self::Read { path: path.to_owned(), source },
-            RowFault::Row(message) => Self::row(path, line, message),
         }
     }
 }

@@ -10,16 +10,11 @@ use mumakil_results::tables::{CellValue, Column, TableRow, write_line};
 /// A table that is written row by row.
 #[derive(Debug)]
 pub struct TableWriter<R: 'static> {
-    path: PathBuf,
-    file: File,
-    /// The lines that are not in the file yet.
-    lines: Vec<u8>,
+    file: TextFile,
+    /// The line of the row that is being written.
+    line: Vec<u8>,
     columns: Vec<&'static Column<R>>,
 }
-
-/// How many bytes of lines go to the file at once.
-// Chosen: as large as the level of caches next to the processor lets them be.
-const BATCH: usize = 1 << 14;
 
 impl<R: TableRow> TableWriter<R> {
     /// Creates the table in `folder`, with the heading only.
@@ -36,16 +31,17 @@ impl<R: TableRow> TableWriter<R> {
     /// # Errors
     /// If it cannot be written.
     pub fn with(folder: &Path, keys: &[&str]) -> Result<Self, RecordError> {
-        let path = folder.join(R::FILE);
-        let file = File::create(&path).map_err(RecordError::at(&path))?;
+        let file = TextFile::create(folder, R::FILE)?;
+        let is_there =
+            |column: &&Column<R>| column.info.record.is_none_or(|key| keys.contains(&key));
+        let columns: Vec<_> = R::COLUMNS.iter().filter(is_there).collect();
+        let heading: Vec<_> =
+            columns.iter().map(|column| CellValue::Text(column.info.name)).collect();
+        let mut table = Self { file, line: Vec::new(), columns };
         // Write the heading at once, so that a table without rows is still readable.
-        let columns: Vec<_> = (R::COLUMNS.iter())
-            .filter(|column| column.info.record.is_none_or(|key| keys.contains(&key)))
-            .collect();
-        let mut lines = Vec::new();
-        let heading = columns.iter().map(|column| CellValue::Text(column.info.name));
-        write_line(heading, &mut lines);
-        Ok(Self { path, file, lines, columns })
+        write_line(heading, &mut table.line);
+        table.put()?;
+        Ok(table)
     }
 
     /// Writes a row.
@@ -53,18 +49,21 @@ impl<R: TableRow> TableWriter<R> {
     /// # Errors
     /// If it cannot be written.
     pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
-        let cells = self.columns.iter().map(|column| (column.value)(row));
-        write_line(cells, &mut self.lines);
-        if self.lines.len() < BATCH { Ok(()) } else { self.finish() }
+        write_line(self.columns.iter().map(|column| (column.value)(row)), &mut self.line);
+        self.put()
     }
 
-    /// Writes the rows that are not in the file yet.
+    /// Flushes the buffered rows.
     ///
     /// # Errors
     /// If they cannot be written.
     pub fn finish(&mut self) -> Result<(), RecordError> {
-        self.file.write_all(&self.lines).map_err(RecordError::at(&self.path))?;
-        self.lines.clear();
+        self.file.finish()
+    }
+
+    fn put(&mut self) -> Result<(), RecordError> {
+        self.file.write(|to| to.write_all(&self.line))?;
+        self.line.clear();
         Ok(())
     }
 }
