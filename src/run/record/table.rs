@@ -32,9 +32,9 @@ impl<R: TableRow> TableWriter<R> {
     /// If it cannot be written.
     pub fn with(folder: &Path, keys: &[&str]) -> Result<Self, RecordError> {
         let file = TextFile::create(folder, R::FILE)?;
-        let is_there =
-            |column: &&Column<R>| column.info.record.is_none_or(|key| keys.contains(&key));
-        let columns: Vec<_> = R::COLUMNS.iter().filter(is_there).collect();
+        let columns: Vec<_> = (R::COLUMNS.iter())
+            .filter(|column| column.info.record.is_none_or(|key| keys.contains(&key)))
+            .collect();
         let heading: Vec<_> =
             columns.iter().map(|column| CellValue::Text(column.info.name)).collect();
         let mut table = Self { file, line: Vec::new(), columns };
