@@ -29,7 +29,7 @@ use mumakil_core::mapred::{
 };
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
-use mumakil_policies::scheduler::shared::line::{Measure, move_entry};
+use mumakil_policies::scheduler::shared::line::Measure;
 use mumakil_policies::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use mumakil_policies::scheduler::shared::pools::{Pool, Pools};
 use mumakil_policies::scheduler::shared::reduces::{Reduces, WithReduces};
@@ -83,8 +83,6 @@ pub struct Drf {
     tree: PoolTree,
     pool_by: PoolBy,
     pools: Vec<DrfPool>,
-    /// The pools with such jobs.
-    waiting: PerSlot<BTreeSet<PoolId>>,
     jobs: BTreeMap<JobId, DrfJob>,
     /// The amounts of the whole cluster.
     total: Amounts,
@@ -97,8 +95,12 @@ pub struct Drf {
 struct DrfPool {
     /// The amounts that its jobs hold, those of pools inside it included.
     held: Amounts,
+    /// Its dominant share for its weight.
+    share: f64,
     /// Its jobs that could use a slot, in the order in which they are asked.
     lines: PerSlot<BTreeSet<DominantTurn>>,
+    /// The pools directly inside it that have such jobs, in the same order.
+    waiting: PerSlot<BTreeSet<(Measure, PoolId)>>,
 }
 
 /// A job's position in its pool: its dominant share, its arrival, and its number.
@@ -117,73 +119,81 @@ impl Drf {
     fn note(&mut self, view: &View<'_>, job: &Job) {
         let name = self.pool_by.of(job.spec());
         let pool = self.tree.place(name);
-        let known = self.jobs.get(&job.id()).copied();
         let held = view.held(job);
-        if let Some(before) = known {
-            self.change_held(before.pool, |all| *all -= before.held);
-        }
-        self.change_held(pool, |all| *all += held);
         let turn = (Measure(held.dominant_share(self.total)), job.submitted_at(), job.id());
-        let mut places = PerSlot::default();
-        for kind in SlotKind::BOTH {
-            let before = known.and_then(|known| Some((known.pool, known.places[kind]?)));
-            if let Some((pool, place)) = before {
-                self.move_turn(pool, kind, Some(place), None);
-            }
-            places[kind] = (0 < self.reduces.pending(job, kind)).then_some(turn);
-            self.move_turn(pool, kind, None, places[kind]);
-        }
+        let waits = |kind| (0 < self.reduces.pending(job, kind)).then_some(turn);
+        let places = PerSlot::of(waits);
+        self.forget(job.id());
+        self.change(pool, |all| *all += held, |kind, line| line.extend(places[kind]));
         self.jobs.insert(job.id(), DrfJob { pool, held, places });
     }
 
     fn forget(&mut self, job: JobId) {
         let Some(DrfJob { pool, held, places }) = self.jobs.remove(&job) else { return };
-        self.change_held(pool, |all| *all -= held);
-        SlotKind::BOTH.iter().for_each(|kind| self.move_turn(pool, *kind, places[*kind], None));
+        self.change(
+            pool,
+            |all| *all -= held,
+            |kind, line| _ = places[kind].is_some_and(|place| line.remove(&place)),
+        );
     }
 
-    fn move_turn(
+    /// Changes the amounts of a pool and of all pools around it, and the lines of its jobs.
+    fn change(
         &mut self,
         pool: PoolId,
-        kind: SlotKind,
-        from: Option<DominantTurn>,
-        to: Option<DominantTurn>,
+        amounts: impl Fn(&mut Amounts),
+        line: impl Fn(SlotKind, &mut BTreeSet<DominantTurn>),
     ) {
-        let line = &mut grown(&mut self.pools, pool.index()).lines[kind];
-        move_entry(line, from, to);
-        match line.is_empty() {
-            true => self.waiting[kind].remove(&pool),
-            false => self.waiting[kind].insert(pool),
-        };
-    }
-
-    /// Changes the amounts of a pool and of all pools around it.
-    fn change_held(&mut self, pool: PoolId, change: impl Fn(&mut Amounts)) {
+        let lines = &mut grown(&mut self.pools, pool.index()).lines;
+        SlotKind::BOTH.into_iter().for_each(|kind| line(kind, &mut lines[kind]));
         let Self { tree, pools, .. } = self;
-        tree.upwards(pool).for_each(|pool| change(&mut grown(pools, pool.index()).held));
+        tree.upwards(pool).for_each(|pool| amounts(&mut grown(pools, pool.index()).held));
+        self.rank(pool);
     }
 
-    /// Returns the position of a pool: for each pool from the outermost to this one, its dominant
-    /// share for its weight, and its number.
-    fn position(&self, pool: PoolId) -> Vec<(Measure, PoolId)> {
-        let around = self.tree.upwards(pool).filter(|pool| *pool != PoolId::ROOT);
-        let mut position: Vec<(Measure, PoolId)> = around
-            .map(|pool| {
-                let share = self.pools[pool.index()].held.dominant_share(self.total);
-                (Measure(share / self.tree.pool(pool).weight), pool)
-            })
-            .collect();
-        position.reverse();
-        position
+    /// Puts a pool, and all pools around it, in the place that its share gives it.
+    fn rank(&mut self, pool: PoolId) {
+        let Self { tree, pools, total, .. } = self;
+        for id in tree.upwards(pool) {
+            let node = tree.pool(id);
+            let Some(around) = node.parent else { break };
+            let pool = grown(pools, id.index());
+            let share = pool.held.dominant_share(*total) / node.weight;
+            let before = std::mem::replace(&mut pool.share, share);
+            let waits =
+                PerSlot::of(|kind| !pool.lines[kind].is_empty() || !pool.waiting[kind].is_empty());
+            for kind in SlotKind::BOTH {
+                let line = &mut grown(pools, around.index()).waiting[kind];
+                line.remove(&(Measure(before), id));
+                line.extend(waits[kind].then_some((Measure(share), id)));
+            }
+        }
+    }
+
+    /// Returns the jobs that could use a slot, in the order in which they are asked: those of a pool
+    /// come together.
+    fn in_order(pools: &[DrfPool], kind: SlotKind) -> impl Iterator<Item = JobId> {
+        let mut around = Vec::new();
+        let mut next = Some(PoolId::ROOT);
+        let order = std::iter::from_fn(move || {
+            loop {
+                step();
+                if let Some(pool) = next.take().and_then(|id: PoolId| pools.get(id.index())) {
+                    around.push(pool.waiting[kind].iter());
+                    return Some(pool);
+                }
+                next = around.last_mut()?.next().map(|(_, pool)| *pool);
+                if next.is_none() {
+                    around.pop();
+                }
+            }
+        });
+        order.flat_map(move |pool| &pool.lines[kind]).map(|(.., job)| *job)
     }
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
-        let waiting = self.waiting[kind].iter().inspect(|_| step());
-        let mut order: Vec<_> = waiting.map(|pool| (self.position(*pool), *pool)).collect();
-        order.sort_unstable();
         let Self { pools, delay, reduces, .. } = self;
-        let line = order.iter().flat_map(|(_, pool)| &pools[pool.index()].lines[kind]);
-        reduces.launch_by_share(offer, kind, line.map(|(.., job)| *job), delay)
+        reduces.launch_by_share(offer, kind, Self::in_order(pools, kind), delay)
     }
 
     /// Computes all shares anew if trackers have joined or left.
@@ -220,6 +230,7 @@ impl Scheduler for Drf {
     fn reload(&mut self, _: &View<'_>, options: &PolicyReload) {
         let Some(options) = options.downcast_ref::<WithReduces<DrfOptions>>() else { return };
         self.tree.reload(&Pools { pools: plain(&options.own.pools), ..Pools::default() });
+        self.tree.ids().for_each(|pool| self.rank(pool));
     }
 
     fn holdings(&self, view: &View<'_>, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
@@ -273,7 +284,6 @@ impl Policy for Drf {
             pool_by,
             tree: PoolTree::new(&Pools { pools: plain(&pools), ..Pools::default() }),
             pools: Vec::new(),
-            waiting: PerSlot::default(),
             jobs: BTreeMap::new(),
             total: Amounts::default(),
             delay: Delay::new(&delay),

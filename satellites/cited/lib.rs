@@ -56,20 +56,24 @@ fn entries() -> &'static [PolicyEntry] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use steps::{ALL, too_fast};
+    use steps::{ALL, GrowthAxis, too_fast};
 
     #[path = "../../../src/policies/scheduler/tests/steps.rs"]
     mod steps;
 
     #[test]
     fn the_work_of_a_policy_grows_no_faster_than_sorting_what_there_is() {
+        use GrowthAxis::{Jobs, Nodes, Pools, Sites, Tasks, Users};
         let found = [
-            too_fast::<Aria>("{}", &ALL),
-            too_fast::<DynamicPriority>("{}", &ALL),
-            too_fast::<Drf>("{}", &ALL),
-            too_fast::<Offers>("{others: {policy: fair}}", &ALL),
-            too_fast::<Quincy>("{}", &ALL),
-            too_fast::<Quincy>("{fair: false, preemption: true}", &ALL),
+            too_fast::<Aria>("{}", &ALL, &ALL),
+            // What a pool pays changes with time.
+            too_fast::<DynamicPriority>("{}", &ALL, &[Jobs, Users, Tasks, Nodes, Sites]),
+            too_fast::<Drf>("{}", &ALL, &ALL),
+            too_fast::<Las>("{}", &ALL, &[Jobs, Users, Pools]),
+            too_fast::<Offers>("{others: {policy: fair}}", &ALL, &[Pools, Tasks, Nodes]),
+            // Each plan is for all jobs and nodes.
+            too_fast::<Quincy>("{}", &ALL, &[Tasks]),
+            too_fast::<Quincy>("{fair: false, preemption: kill}", &ALL, &[Tasks]),
         ];
         assert_eq!(found.concat(), [""; 0]);
     }

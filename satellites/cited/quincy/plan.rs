@@ -15,6 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::flow::{CheapestFlow, FlowArc, FlowNode};
@@ -45,7 +46,7 @@ pub(super) struct SlotPlan {
     slots: FlowNode,
     anywhere: FlowNode,
     machines: Vec<PlannedMachine>,
-    jobs: BTreeMap<JobId, PlannedJob>,
+    jobs: IndexMap<JobId, PlannedJob>,
     tasks: BTreeMap<TaskId, PlannedTask>,
     /// The tasks by their nodes in the flow.
     by_node: FxHashMap<FlowNode, TaskId>,
@@ -82,6 +83,8 @@ struct PlannedJob {
     tasks_waiting: u32,
     /// How many slots it may have.
     most: u32,
+    /// How many tasks the flow has, and how many of them it must run and may run.
+    given: Option<[u32; 3]>,
 }
 
 #[derive(Clone, Debug)]
@@ -118,7 +121,7 @@ impl SlotPlan {
             slots,
             anywhere,
             machines: Vec::new(),
-            jobs: BTreeMap::new(),
+            jobs: IndexMap::new(),
             tasks: BTreeMap::new(),
             by_node: FxHashMap::default(),
             displaced: BTreeSet::new(),
@@ -192,7 +195,7 @@ impl SlotPlan {
     fn forget_job(&mut self, id: JobId) {
         let tasks: Vec<TaskId> = self.tasks_of(id).map(|(task, _)| *task).collect();
         tasks.into_iter().for_each(|task| self.drop_task(task));
-        if let Some(job) = self.jobs.remove(&id) {
+        if let Some(job) = self.jobs.shift_remove(&id) {
             self.flow.remove_node(job.waiting);
         }
         self.waited.retain(|task, _| task.job != id);
@@ -206,13 +209,19 @@ impl SlotPlan {
 
     fn job(&mut self, id: JobId) -> &mut PlannedJob {
         let Self { jobs, flow, slots, .. } = self;
-        jobs.entry(id).or_insert_with(|| {
+        if !jobs.contains_key(&id) {
             let waiting = flow.add_node(0);
             let may_wait = flow.add_arc(waiting, *slots, 0, 0);
             let must_not_wait = flow.add_arc(waiting, *slots, 0, GUARANTEE);
             flow.settle(waiting);
-            PlannedJob { waiting, may_wait, must_not_wait, tasks: 0, tasks_waiting: 0, most: 0 }
-        })
+            let (tasks, tasks_waiting, most) = Default::default();
+            let given = None;
+            jobs.insert_sorted(
+                id,
+                PlannedJob { waiting, may_wait, must_not_wait, tasks, tasks_waiting, most, given },
+            );
+        }
+        &mut jobs[&id]
     }
 
     fn add_task(&mut self, view: &View<'_>, task: TaskId) {
@@ -309,10 +318,10 @@ impl SlotPlan {
     /// Sets how many tasks each job has to run, and how many it may run.
     fn guarantee(&mut self, view: &View<'_>) {
         let kind = self.kind;
-        let counted = self.jobs.keys().map(|id| {
+        let counted = self.jobs.iter().map(|(id, planned)| {
             step();
             let running = view.job(*id).map_or(0, |job| job.tasks(kind).running());
-            (running, running + self.jobs[id].tasks_waiting)
+            (running, running + planned.tasks_waiting)
         });
         let demands: Vec<(u32, u32)> = counted.collect();
         let shares = match self.options.fair {
@@ -331,11 +340,15 @@ impl SlotPlan {
             let [least, most] =
                 [least, most].map(|slots: u32| slots.saturating_sub(fixed).min(job.tasks));
             job.most = most + fixed;
+            in_slots += i64::from(most);
+            let given = Some([job.tasks, least, most]);
+            if std::mem::replace(&mut job.given, given) == given {
+                continue;
+            }
             let flow = &mut self.flow;
             flow.set_supply(job.waiting, i64::from(most) - i64::from(job.tasks));
             flow.set_capacity(job.may_wait, i64::from(most - least));
             flow.set_capacity(job.must_not_wait, i64::from(least));
-            in_slots += i64::from(most);
         }
         self.flow.set_supply(self.slots, -in_slots);
     }

@@ -17,7 +17,7 @@
 //! maps, and at least one map, has ended. Hadoop's general slow start applies as well.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use indexmap::IndexMap;
@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::allocations::{PoolBy, no_nested, standstill};
 use super::shared::delay::NO_DELAY;
 use super::shared::job_queue::JobQueue;
+use super::shared::line::move_entry;
 use super::shared::load::{TrackerLoad, room};
 use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::pools::{Pools, pools_or_file};
@@ -88,12 +89,23 @@ pub struct FairDeficit {
     options: FairDeficitOptions,
     pools: PoolTree,
     line: JobQueue,
-    jobs: BTreeMap<JobId, DeficitJob>,
+    /// By their numbers.
+    // Updates walk over all of them, so they lie in one piece.
+    jobs: IndexMap<JobId, DeficitJob>,
+    /// The jobs that could use a slot, in the order in which they are asked.
+    turns: PerSlot<BTreeSet<DeficitTurn>>,
+    /// The tasks of all jobs that run or could be launched, by the last update.
+    runnable: PerSlot<u32>,
+    /// Whether an update has changed all positions.
+    is_stale: bool,
     /// The jobs that have ended since the last update; they still count until the next one.
     ended: Vec<JobId>,
     reduces: Reduces,
     updated_at: SimTime,
 }
+
+/// A job's position. `false` sorts first: jobs below their minimum share come before all others.
+type DeficitTurn = (bool, Reverse<i64>, SimTime, JobId);
 
 #[derive(Debug)]
 struct DeficitJob {
@@ -118,6 +130,7 @@ struct SlotDeficit {
     running: u32,
     /// The tasks that could be launched at the last update, less the tasks launched since then.
     needed: u32,
+    turn: Option<DeficitTurn>,
 }
 
 impl Policy for FairDeficit {
@@ -149,7 +162,10 @@ impl Policy for FairDeficit {
         Self {
             pools: PoolTree::new(pools),
             line: JobQueue::new(pools),
-            jobs: BTreeMap::new(),
+            jobs: IndexMap::new(),
+            turns: PerSlot::default(),
+            runnable: PerSlot::default(),
+            is_stale: false,
             ended: Vec::new(),
             reduces: Reduces::new(&reduces),
             updated_at: SimTime::ZERO,
@@ -181,6 +197,7 @@ impl Scheduler for FairDeficit {
             }
             JobChange::Initialised | JobChange::Attempt(..) | JobChange::SlowTasks => {}
         }
+        self.place(view, event.job);
     }
 
     fn reload(&mut self, view: &View<'_>, options: &PolicyReload) {
@@ -232,6 +249,7 @@ impl Scheduler for FairDeficit {
         kind: SlotKind,
         say: &mut dyn FnMut(JobId, &[RankNumber]),
     ) {
+        self.sort(view);
         for id in self.line(view, kind) {
             let job = &self.jobs[&id];
             let part = job.of[kind];
@@ -243,6 +261,7 @@ impl Scheduler for FairDeficit {
     }
 
     fn offer(&mut self, offer: &mut Offer<'_>) {
+        self.sort(&offer.view());
         // Try maps first. A heartbeat launches at most one task of each kind.
         for kind in SlotKind::BOTH {
             let is_full = offer.free(kind) == 0 || self.has_its_part(offer, kind);
@@ -254,7 +273,7 @@ impl Scheduler for FairDeficit {
             if !self.has_its_part(offer, kind) {
                 return None;
             }
-            let first = self.line(&offer.view(), kind).into_iter().next()?;
+            let first = self.line(&offer.view(), kind).next()?;
             Some((first, Reason::TrackerLoad))
         });
     }
@@ -272,7 +291,7 @@ impl FairDeficit {
             runnable_since: None,
             of: PerSlot::default(),
         };
-        self.jobs.insert(job.id(), info);
+        self.jobs.insert_sorted(job.id(), info);
     }
 
     fn alter(&mut self, job: &Job) {
@@ -285,13 +304,12 @@ impl FairDeficit {
 
     /// Returns whether a tracker has its part of the load, by its last report.
     fn has_its_part(&self, offer: &Offer<'_>, kind: SlotKind) -> bool {
-        let runnable: u32 =
-            self.jobs.values().inspect(|_| step()).map(|job| job.of[kind].runnable()).sum();
-        room(offer, kind, f64::from(runnable), 0.0, TrackerLoad::Reported) == 0
+        let runnable = f64::from(self.runnable[kind]);
+        room(offer, kind, runnable, 0.0, TrackerLoad::Reported) == 0
     }
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> bool {
-        let mut line = self.line(&offer.view(), kind).into_iter();
+        let mut line = self.line(&offer.view(), kind);
         let reason = |id| {
             let part = &self.jobs[&id].of[kind];
             Reason::Share(SlotStanding {
@@ -305,34 +323,51 @@ impl FairDeficit {
             SlotKind::Map => line.find_map(|id| offer.launch_map(id, MapReach::Any, reason(id))),
             SlotKind::Reduce => line.find_map(|id| offer.launch_reduce(id, reason(id))),
         };
-        let Some(launched) = launched else { return false };
-        if let Some(job) = self.jobs.get_mut(&launched.attempt.job()) {
+        drop(line);
+        let Some(job) = launched.map(|launched| launched.attempt.job()) else { return false };
+        if let Some(job) = self.jobs.get_mut(&job) {
             job.of[kind].running += 1;
             // This never falls below zero: `line` has only jobs that need a slot.
             job.of[kind].needed -= 1;
         }
+        self.place(&offer.view(), job);
         true
     }
 
-    fn line(&self, view: &View<'_>, kind: SlotKind) -> Vec<JobId> {
-        // A job without a task has ended, or its reduces wait for the slow start.
-        let gives = |id: JobId| view.job(id).is_some_and(|job| 0 < job.pending(kind));
-        let needs = |(id, job): (&JobId, &DeficitJob)| {
-            let part = job.of[kind];
-            // `false` sorts first: jobs below their minimum share come before all other jobs.
-            let is_fed = !is_below(part, view, *id, kind);
-            let needs = 0 < part.needed && gives(*id);
-            needs.then_some((is_fed, Reverse(part.deficit), job.arrived, *id))
-        };
-        let mut line: Vec<_> = self.jobs.iter().filter_map(needs).collect();
-        line.sort_unstable();
-        let line: Vec<JobId> = line.into_iter().map(|(.., id)| id).collect();
+    /// Puts a job in its place, after a change to it alone.
+    fn place(&mut self, view: &View<'_>, id: JobId) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        for kind in SlotKind::BOTH {
+            let turn = job.turn(view, id, kind);
+            let before = std::mem::replace(&mut job.of[kind].turn, turn);
+            move_entry(&mut self.turns[kind], before, turn);
+        }
+    }
+
+    /// Puts all jobs in their places, after an update.
+    fn sort(&mut self, view: &View<'_>) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
+        for kind in SlotKind::BOTH {
+            self.runnable[kind] = 0;
+            for (id, job) in &mut self.jobs {
+                step();
+                job.of[kind].turn = job.turn(view, *id, kind);
+                self.runnable[kind] += job.of[kind].runnable();
+            }
+            self.turns[kind] = self.jobs.values().filter_map(|job| job.of[kind].turn).collect();
+        }
+    }
+
+    fn line<'a>(&'a self, view: &View<'_>, kind: SlotKind) -> Box<dyn Iterator<Item = JobId> + 'a> {
+        let line = self.turns[kind].iter().inspect(|_| step()).map(|(.., id)| *id);
         let has_order = kind == SlotKind::Reduce && self.reduces.have_an_order();
-        if has_order { self.in_order(view, line) } else { line }
+        if has_order { Box::new(self.in_order(view, line).into_iter()) } else { Box::new(line) }
     }
 
     /// Sorts the jobs of each pool for reduces; pools keep the order of their first jobs.
-    fn in_order(&self, view: &View<'_>, line: Vec<JobId>) -> Vec<JobId> {
+    fn in_order(&self, view: &View<'_>, line: impl Iterator<Item = JobId>) -> Vec<JobId> {
         let mut pools: IndexMap<PoolId, Vec<JobId>> = IndexMap::new();
         for id in line {
             pools.entry(self.jobs[&id].pool).or_default().push(id);
@@ -349,9 +384,10 @@ impl FairDeficit {
     fn update(&mut self, view: &View<'_>) {
         let elapsed = view.now().saturating_since(self.updated_at);
         self.updated_at = view.now();
+        self.is_stale = true;
         let millis = elapsed.as_micros() as f64 / 1e3;
         for job in mem::take(&mut self.ended) {
-            if let Some(info) = self.jobs.remove(&job) {
+            if let Some(info) = self.jobs.shift_remove(&job) {
                 self.line.leave(job, info.priority, info.arrived);
             }
         }
@@ -456,6 +492,17 @@ fn may_start_reduces(job: &Job) -> bool {
     // 0.20's fair scheduler contains this test, in addition to the job's own slow start.
     let enough = (f64::from(maps.total()) * 0.05).max(1.0);
     maps.total() == 0 || enough <= f64::from(maps.finished() + maps.failed())
+}
+
+impl DeficitJob {
+    /// Returns the job's position; `None` if it could not use a slot.
+    fn turn(&self, view: &View<'_>, id: JobId, kind: SlotKind) -> Option<DeficitTurn> {
+        let part = self.of[kind];
+        // A job without a task has ended, or its reduces wait for the slow start.
+        let gives = view.job(id).is_some_and(|job| 0 < job.pending(kind));
+        let is_fed = !is_below(part, view, id, kind);
+        (0 < part.needed && gives).then_some((is_fed, Reverse(part.deficit), self.arrived, id))
+    }
 }
 
 /// Returns whether a job is below its minimum, by its exact number of running tasks.

@@ -19,6 +19,7 @@ mod preempt;
 mod record;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
@@ -26,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::facts::FACTS;
-use self::facts::{RankedJob, Surroundings};
+use self::facts::{RankFlow, RankedJob, Surroundings};
 pub use self::formula::RankFormula;
 pub use self::preempt::VictimChoice;
 pub(in crate::scheduler) use self::record::JobRecord;
@@ -102,6 +103,8 @@ pub struct ByRank {
     lines: PerSlot<JobLine<RankTurn>>,
     suspended: Suspensions,
     records: FxHashMap<JobId, JobRecord>,
+    /// The jobs that hold slots.
+    served: BTreeSet<JobId>,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
     delay: Delay,
@@ -147,7 +150,7 @@ impl Policy for ByRank {
         let WithReduces { own: options, reduces } = options;
         let RankOptions { jobs, reduces: of_reduces, delay, preemption, .. } = options;
         let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
-        let (lines, records, took) = Default::default();
+        let (lines, records, served, took) = Default::default();
         Self {
             formulas: PerSlot { map: jobs, reduce: of_reduces },
             preemption,
@@ -156,6 +159,7 @@ impl Policy for ByRank {
             lines,
             suspended: Suspensions::new(options.suspended.unwrap_or(SuspendedSpec::FEW)),
             records,
+            served,
             took,
             delay: Delay::new(&delay),
             reduces: Reduces::new(&reduces),
@@ -174,6 +178,10 @@ impl ByRank {
         let around = self.surroundings(view, kind);
         // A job that neither runs nor waits has no record and no position.
         let Some(record) = self.records.get(&id) else { return };
+        match record.is_served() {
+            true => self.served.insert(id),
+            false => self.served.remove(&id),
+        };
         let Some(job) = view.job(id) else { return self.lines[kind].remove(id) };
         let pending = self.reduces.pending(job, kind);
         let holds = self.taking().is_some() && job.is_running();
@@ -192,15 +200,23 @@ impl ByRank {
 
     /// Computes the ranks again that change by themselves.
     fn refresh(&mut self, view: &View<'_>, kind: SlotKind) {
-        if !self.formulas[kind].flows {
-            return;
-        }
         let around = self.surroundings(view, kind);
-        let Self { formulas, lines, records, stack, .. } = self;
-        lines[kind].renew(|id| {
+        let Self { formulas, lines, records, served, stack, .. } = self;
+        let again = |id: JobId| {
             let (job, record) = view.job(id).zip(records.get(&id))?;
             Some(turn(&formulas[kind], &RankedJob { job, record, around: &around }, stack))
-        });
+        };
+        match formulas[kind].flows {
+            RankFlow::Never => {}
+            RankFlow::Served => {
+                served
+                    .iter()
+                    .copied()
+                    .filter_map(again)
+                    .for_each(|turn| lines[kind].place_at(turn));
+            }
+            RankFlow::Always => lines[kind].renew(again),
+        }
     }
 
     /// Gives a free slot to the first job that can use it. Returns whether there was such a job.
@@ -250,9 +266,9 @@ impl Scheduler for ByRank {
     }
 
     fn patience(&self, view: &View<'_>) -> SimSpan {
-        let flows = SlotKind::BOTH.into_iter().any(|kind| self.formulas[kind].flows);
-        let when_flows = self.when.as_ref().is_some_and(|when| when.flows);
-        let may_take = self.taking().is_some() && (flows || when_flows);
+        let formulas = [&self.formulas.map, &self.formulas.reduce].into_iter().chain(&self.when);
+        let flows = formulas.map(|formula| formula.flows).max() > Some(RankFlow::Never);
+        let may_take = self.taking().is_some() && flows;
         let ages = if may_take { LONGEST_WAIT } else { SimSpan::ZERO };
         self.delay.patience(view) + ages
     }
@@ -273,6 +289,7 @@ impl Scheduler for ByRank {
         self.place_for_both(view, event.job);
         if let JobChange::Ended(_) = event.change {
             self.records.remove(&event.job);
+            self.served.remove(&event.job);
         }
     }
 

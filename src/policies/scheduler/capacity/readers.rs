@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::lines::QueueTurn;
 use super::node::QueueId;
-use crate::scheduler::shared::line::entry_at;
+use mumakil_base::dense::grown;
 use mumakil_base::random::{Dice as _, Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, JobState, Orders};
@@ -61,7 +61,7 @@ impl Readers {
             let rest = place.checked_sub(number * of_thread);
             let thread = rest.unwrap_or(place) / of_thread.max(1);
             let queues = &mut readers.threads[thread].queues;
-            *entry_at(&mut readers.serves, queue.index()) = (thread, queues.len());
+            *grown(&mut readers.serves, queue.index()) = (thread, queues.len());
             queues.push(BTreeSet::new());
         }
         readers

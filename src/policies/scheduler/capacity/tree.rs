@@ -14,8 +14,8 @@ use super::lines::QueueTurn;
 use super::node::{LineOf, QueueId, QueueNode, trunc};
 use super::queues::{DEFAULT, Queue, Queues, even};
 use super::rules::Rules;
-use crate::scheduler::shared::line::entry_at;
 use crate::scheduler::shared::reduces::Reduces;
+use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, PerSlot, Priority, SlotKind, SlotStanding, View, step};
 
@@ -158,7 +158,7 @@ impl QueueTree {
             pending: PerSlot::default(),
         };
         self.stand(job, &mut member);
-        *entry_at(&mut self.jobs, job.id().index()) = Some(Box::new(member));
+        *grown(&mut self.jobs, job.id().index()) = Some(Box::new(member));
     }
 
     /// Gives a job its turn in its queue.

@@ -13,12 +13,13 @@ use super::unserved_jobs::{UnservedJobs, UnservedPage};
 use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::delay::Delay;
 use crate::scheduler::shared::job_queue::JobQueue;
-use crate::scheduler::shared::line::{entry_at, move_entry};
+use crate::scheduler::shared::line::move_entry;
 use crate::scheduler::shared::names::SortName;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
 use crate::scheduler::shared::share::{NewJobBoost, weight};
+use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding, View,
@@ -358,7 +359,7 @@ impl Tree {
     }
 
     fn keep(&mut self, job: JobId, member: Box<Member>) {
-        *entry_at(&mut self.jobs, job.index()) = Some(member);
+        *grown(&mut self.jobs, job.index()) = Some(member);
     }
 
     /// Returns whether a job is asked for tasks of a kind. Hadoop asks a running job for maps even

@@ -307,6 +307,16 @@ pub(in crate::scheduler) struct HfspRules {
 }
 
 impl HfspRules {
+    /// Returns whether the order, its patience or its notes need the virtual cluster.
+    pub(super) fn simulate(&self) -> bool {
+        self.order != HfspOrder::RemainingWork
+            || self.late == LateOrder::LeastAttained
+            || self.discount == Discount::VirtualWork
+            || self.virtual_slots != VirtualSlots::Parts
+    }
+}
+
+impl HfspRules {
     /// Returns the rules that both papers share.
     fn of_papers() -> Self {
         let wait = AutoSpan::Auto;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::{Discount, HfspOrder, HfspRules, LateOrder, ReduceArrival, SparedAttempts};
 use super::trainer::{SampleFindings, Trainer};
@@ -32,6 +32,8 @@ pub(super) struct Phase {
     real: FxHashMap<JobId, RealSize>,
     /// The real work left of each job, in seconds; used only if the order needs it.
     left: FxHashMap<JobId, f64>,
+    /// The jobs whose work left has changed since jobs were last ranked by it, or that were late.
+    moved: FxHashSet<JobId>,
     /// The number of slots of the cluster when the jobs were last ranked.
     slots: u32,
     settled_at: SimTime,
@@ -102,6 +104,7 @@ impl Phase {
             sizes: FxHashMap::default(),
             real: FxHashMap::default(),
             left: FxHashMap::default(),
+            moved: FxHashSet::default(),
             slots: 0,
             settled_at: SimTime::ZERO,
             is_stale: false,
@@ -156,13 +159,22 @@ impl Phase {
             times => times * own.unwrap_or(f64::from(tasks) * task),
         };
         let work = known.unwrap_or(guess);
-        let weight = self.rules.weights.of(job);
-        self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        if self.rules.simulate() {
+            let weight = self.rules.weights.of(job);
+            self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
+        }
         // The job is no longer last; the next ranking gives it a position.
         self.line.displace(job.id());
         self.is_stale = true;
         self.sizes.insert(job.id(), work);
-        self.left.insert(job.id(), work);
+        self.set_left(job.id(), work);
+    }
+
+    fn set_left(&mut self, job: JobId, left: f64) {
+        self.left.insert(job, left);
+        if self.rules.order == HfspOrder::RemainingWork {
+            self.moved.insert(job);
+        }
     }
 
     pub(super) fn weigh(&mut self, view: &View<'_>, job: &Job) {
@@ -233,9 +245,9 @@ impl Phase {
         let truth = estimates.true_task(job, self.kind, attempt.task.index);
         let seconds =
             truth.unwrap_or_else(|| report.map_or(0.0, |report| self.trainer.seconds(report)));
-        if let Some(left) = self.left.get_mut(&job.id()) {
+        if let Some(left) = self.left.get(&job.id()) {
             // The size is an estimate and may be exceeded by the tasks, so stop at zero.
-            *left = (*left - seconds).max(0.0);
+            self.set_left(job.id(), (left - seconds).max(0.0));
         }
     }
 
@@ -272,7 +284,7 @@ impl Phase {
         let unfinished = tasks - f64::from(counts.finished() + counts.failed());
         // An unknown size is infinite, and infinity times zero is not a number.
         let left = if unfinished == 0.0 { 0.0 } else { size * unfinished / tasks };
-        self.left.insert(id, left);
+        self.set_left(id, left);
     }
 
     pub(super) fn remove(&mut self, view: &View<'_>, job: JobId) {
@@ -329,6 +341,7 @@ impl Phase {
         }
         let by_left = self.rules.order == HfspOrder::RemainingWork;
         let late: Vec<JobId> = if by_left {
+            self.moved.extend(self.late.keys());
             let used_up = self.left.iter().filter(|(_, left)| **left <= 0.0);
             used_up.map(|(job, _)| *job).collect()
         } else {
@@ -387,7 +400,8 @@ impl Phase {
                 self.line.place_all(left.map(|(id, left, ended)| (Measure(rank(left, ended)), id)));
             }
             HfspOrder::RemainingWork => {
-                self.line.place_all(self.left.iter().map(|(id, left)| (Measure(*left), *id)));
+                let moved = self.moved.drain().filter_map(|id| Some((id, *self.left.get(&id)?)));
+                moved.for_each(|(id, left)| self.line.place_at((Measure(left), id)));
             }
         }
         let leaves_some_out = self.cluster.leaves_some_out();

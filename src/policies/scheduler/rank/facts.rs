@@ -21,11 +21,21 @@ pub(crate) struct RankFact {
     pub about: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// Whether it changes though nothing happens to the job.
-    pub(super) flows: bool,
+    pub(super) flows: RankFlow,
     /// Whether a job has it when it arrives, so that its size can be estimated from it.
     pub is_early: bool,
     pub(super) read: ReadFact,
+}
+
+/// When a number changes though nothing happens to the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RankFlow {
+    /// Never.
+    Never,
+    /// As long as the job holds slots.
+    Served,
+    /// At any time.
+    Always,
 }
 
 pub(super) struct RankedJob<'a> {
@@ -96,7 +106,7 @@ type ReadFact = fn(&RankedJob<'_>) -> f64;
 
 /// Returns a name for a number that changes only with the job.
 const fn of_job(name: &'static str, unit: Unit, about: &'static str, read: ReadFact) -> RankFact {
-    RankFact { name, about, unit, flows: false, is_early: false, read }
+    RankFact { name, about, unit, flows: RankFlow::Never, is_early: false, read }
 }
 
 /// As [`of_job`], for a number that a job has when it arrives.
@@ -106,7 +116,7 @@ const fn early(name: &'static str, unit: Unit, about: &'static str, read: ReadFa
 
 /// Returns a name for a number that also changes with time or with other jobs.
 const fn flowing(name: &'static str, unit: Unit, about: &'static str, read: ReadFact) -> RankFact {
-    RankFact { flows: true, ..of_job(name, unit, about, read) }
+    RankFact { flows: RankFlow::Always, ..of_job(name, unit, about, read) }
 }
 
 /// As [`flowing`], for a number that a job has when it arrives.
@@ -166,9 +176,12 @@ pub(crate) const FACTS: &[RankFact] = &[
     usual("task_time", "how long its tasks of the slot's kind took", |it| {
         it.mean_time(it.around.kind)
     }),
-    flowing("attained", TIME, "how long its attempts have held slots, in all", |it| {
-        it.record.attained(it.around.now)
-    }),
+    RankFact {
+        flows: RankFlow::Served,
+        ..of_job("attained", TIME, "how long its attempts have held slots, in all", |it| {
+            it.record.attained(it.around.now)
+        })
+    },
     flowing("jobs", PLAIN, "the jobs that run", |it| it.around.jobs.into()),
     RankFact {
         is_early: true,

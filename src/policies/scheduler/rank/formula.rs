@@ -10,7 +10,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::facts::{FACTS, RankFact, RankedJob, Surroundings};
+use super::facts::{FACTS, RankFact, RankFlow, RankedJob, Surroundings};
 use super::record::JobRecord;
 use mumakil_base::expression::{
     ExprComplaint, Operand, Operation, Syntax, SyntaxNode, Unit, parse,
@@ -23,8 +23,7 @@ pub struct RankFormula {
     text: String,
     steps: Vec<FormulaStep>,
     unit: Unit,
-    /// Whether the number changes though nothing happens to the job.
-    pub(super) flows: bool,
+    pub(super) flows: RankFlow,
 }
 
 /// Begins the names of the job that would lose a slot, in `preemption_when`.
@@ -114,10 +113,11 @@ impl RankFormula {
     pub fn of(text: &str) -> Result<Self, ExprComplaint> {
         let mut steps = Vec::new();
         let unit = compile(&parse(text)?, &mut steps)?;
-        let flows = steps.iter().any(|step| match step {
-            FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => fact.flows,
-            _ => false,
+        let facts = steps.iter().filter_map(|step| match step {
+            FormulaStep::Fact(fact) | FormulaStep::OfVictim(fact) => Some(fact),
+            _ => None,
         });
+        let flows = facts.map(|fact| fact.flows).max().unwrap_or(RankFlow::Never);
         Ok(Self { text: text.to_owned(), steps, unit, flows })
     }
 
@@ -322,16 +322,17 @@ mod tests {
     #[test]
     fn a_rank_knows_facts_functions_and_units() {
         for (text, flows) in [
-            ("-submitted", false),
-            ("age / remaining_maps", true),
-            ("-remaining_maps * map_time - remaining_reduces * reduce_time", true),
-            ("priority + age / 10min", true),
-            ("if(running < 3, 1, 0)", false),
-            ("min(age, 1h) ^ 2", true),
-            ("sqrt(maps) + exp(-running)", false),
-            ("1s ^ -1 * age", true),
-            ("priority + age / 10min", true),
-            ("if(waited > 5min, 1000000, 0) - remaining", true),
+            ("-submitted", RankFlow::Never),
+            ("age / remaining_maps", RankFlow::Always),
+            ("-remaining_maps * map_time - remaining_reduces * reduce_time", RankFlow::Always),
+            ("priority + age / 10min", RankFlow::Always),
+            ("if(running < 3, 1, 0)", RankFlow::Never),
+            ("min(age, 1h) ^ 2", RankFlow::Always),
+            ("sqrt(maps) + exp(-running)", RankFlow::Never),
+            ("1s ^ -1 * age", RankFlow::Always),
+            ("-attained", RankFlow::Served),
+            ("attained / age", RankFlow::Always),
+            ("if(waited > 5min, 1000000, 0) - remaining", RankFlow::Always),
         ] {
             assert_eq!(RankFormula::of(text).map(|formula| formula.flows), Ok(flows), "{text}");
         }

@@ -147,6 +147,11 @@ impl JobRecord {
         self.spared[kind]
     }
 
+    /// Returns whether it holds a slot.
+    pub(super) fn is_served(&self) -> bool {
+        0 < self.live
+    }
+
     pub(super) fn stopped(&self, kind: SlotKind) -> u32 {
         self.stopped[kind]
     }

@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::line::entry_at;
 use super::long_tasks::LongTasks;
+use mumakil_base::dense::grown;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_core::mapred::{
     AutoSpan, DelayedNames, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer,
@@ -515,7 +515,7 @@ impl Delay {
         let crowds = |long: &LongTasks| long.crowds(&view, job, offer.tracker());
         let is_blocked = self.long_tasks.as_ref().is_some_and(crowds);
         let Self { rules, jobs, long_tasks, .. } = self;
-        let waiting = entry_at(jobs, job.index()).get_or_insert_default();
+        let waiting = grown(jobs, job.index()).get_or_insert_default();
         let known = view.job(job);
         let reach = if anywhere { MapReach::Any } else { rules.reach(&view, known, waiting) };
         let has_map = known.is_some_and(|job| 0 < job.pending(SlotKind::Map));
@@ -571,7 +571,7 @@ impl Delay {
         let DelayRules { limits, own, offers, .. } = &self.rules;
         // The job's pool is not known here; the bound decides only how long the policy has patience.
         let [node, rack] = own.longest(*limits);
-        let waiting = entry_at(&mut self.jobs, job.index()).get_or_insert_default();
+        let waiting = grown(&mut self.jobs, job.index()).get_or_insert_default();
         // How long a job at its level waits before it may launch anywhere.
         let limit = [node + rack, rack, 0][waiting.level as usize];
         // The length of the current series does not change before the last of these offers.

@@ -219,14 +219,6 @@ impl SlotTurn for MeasuredTurn {
     }
 }
 
-/// Returns the entry of a list at an index; a list that is too short gets empty entries.
-pub fn entry_at<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
-    if list.len() <= index {
-        list.resize_with(index + 1, T::default);
-    }
-    &mut list[index]
-}
-
 /// Moves an entry of a sorted set from one position to another; `None` means outside the set.
 pub fn move_entry<P: Ord>(line: &mut BTreeSet<P>, from: Option<P>, to: Option<P>) {
     if from != to {

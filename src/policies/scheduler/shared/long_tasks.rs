@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::launches::Launches;
-use super::line::entry_at;
+use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, Launched, TaskTimeSum, TrackerId, View,
@@ -83,7 +83,7 @@ impl LongTasks {
     }
 
     fn count(&mut self, tracker: TrackerId, by: i32) {
-        let here = entry_at(&mut self.on, tracker.index());
+        let here = grown(&mut self.on, tracker.index());
         *here = here.saturating_add_signed(by);
         self.total = self.total.saturating_add_signed(by);
     }

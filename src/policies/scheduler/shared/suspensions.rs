@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::line::entry_at;
+use mumakil_base::dense::grown;
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
@@ -240,7 +240,7 @@ impl Suspensions {
     }
 
     fn here(&mut self, tracker: TrackerId) -> &mut TrackerSuspensions {
-        entry_at(&mut self.by_tracker, tracker.index())
+        grown(&mut self.by_tracker, tracker.index())
     }
 }
 
