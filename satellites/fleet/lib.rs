@@ -51,7 +51,7 @@ const EXAMPLES: [(&str, &str); 2] = [
 
 impl OtherMachines for Fleet {
     fn options(&self, command: clap::Command) -> clap::Command {
-        let mut help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let mut help = command.get_after_help().map(|it| it.ansi().to_string()).unwrap_or_default();
         if let Some((_, example)) = EXAMPLES.iter().find(|(name, _)| *name == command.get_name()) {
             // The examples are the first paragraph.
             help = help.replacen("\n\n", &format!("\n  {example}\n\n"), 1);

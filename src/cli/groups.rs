@@ -25,7 +25,7 @@ pub(super) fn template(definition: &clap::Command, commands: &[Command]) -> Stri
         for name in commands.iter().filter(|command| command.group == group).map(|it| it.name) {
             // A command within another is shown by that one's help.
             let Some(shown) = definition.find_subcommand(name) else { continue };
-            let about = shown.get_about().map(ToString::to_string).unwrap_or_default();
+            let about = shown.get_about().map(|it| it.ansi().to_string()).unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");
         }
         text.push('\n');

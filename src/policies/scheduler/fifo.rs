@@ -247,8 +247,10 @@ impl Fifo {
 
     fn offer_reduce_with(&self, mut delay: Option<&mut Delay>, offer: &mut Offer<'_>) {
         let kind = SlotKind::Reduce;
-        let room = balanced_room(offer, kind).min(offer.free(kind));
-        if offer.view().jobs_pending(kind) == 0 || room == 0 {
+        // Usually there are none, as for maps.
+        if offer.view().jobs_pending(kind) == 0
+            || balanced_room(offer, kind).min(offer.free(kind)) == 0
+        {
             return;
         }
         let is_full = self.is_almost_full(offer, kind);

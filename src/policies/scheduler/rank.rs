@@ -103,8 +103,8 @@ pub struct ByRank {
     lines: PerSlot<JobLine<RankTurn>>,
     suspended: Suspensions,
     records: FxHashMap<JobId, JobRecord>,
-    /// The jobs that hold slots.
-    served: BTreeSet<JobId>,
+    /// The jobs in line that hold slots of any kind.
+    served: PerSlot<BTreeSet<JobId>>,
     /// How long the tasks of all jobs took that have succeeded.
     took: PerSlot<TaskTimeSum>,
     delay: Delay,
@@ -178,10 +178,7 @@ impl ByRank {
         let around = self.surroundings(view, kind);
         // A job that neither runs nor waits has no record and no position.
         let Some(record) = self.records.get(&id) else { return };
-        match record.is_served() {
-            true => self.served.insert(id),
-            false => self.served.remove(&id),
-        };
+        self.served[kind].remove(&id);
         let Some(job) = view.job(id) else { return self.lines[kind].remove(id) };
         let pending = self.reduces.pending(job, kind);
         let holds = self.taking().is_some() && job.is_running();
@@ -189,6 +186,9 @@ impl ByRank {
         let held = running.saturating_sub(record.stopped(kind));
         if pending == 0 && held == 0 {
             return self.lines[kind].remove(id);
+        }
+        if record.is_served() {
+            self.served[kind].insert(id);
         }
         let ranked = RankedJob { job, record, around: &around };
         self.lines[kind].enter(turn(&self.formulas[kind], &ranked, &mut self.stack), pending, held);
@@ -209,11 +209,8 @@ impl ByRank {
         match formulas[kind].flows {
             RankFlow::Never => {}
             RankFlow::Served => {
-                served
-                    .iter()
-                    .copied()
-                    .filter_map(again)
-                    .for_each(|turn| lines[kind].place_at(turn));
+                let turns = served[kind].iter().copied().filter_map(again);
+                turns.for_each(|turn| lines[kind].place_at(turn));
             }
             RankFlow::Always => lines[kind].renew(again),
         }
@@ -289,7 +286,6 @@ impl Scheduler for ByRank {
         self.place_for_both(view, event.job);
         if let JobChange::Ended(_) = event.change {
             self.records.remove(&event.job);
-            self.served.remove(&event.job);
         }
     }
 

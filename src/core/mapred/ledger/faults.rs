@@ -153,6 +153,7 @@ impl Ledger {
     }
 
     /// Forgives a tracker one fault if its last fault was a day ago, and updates the graylist.
+    #[inline]
     pub(crate) fn forget_old_fault(&mut self, id: TrackerId, out: &mut Outbox) {
         self.look_at_graylist(id, out);
         let tracker = &mut self.trackers[id.index()];

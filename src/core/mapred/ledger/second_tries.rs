@@ -32,6 +32,7 @@ pub(super) const MILLIONTHS: f64 = 1e6;
 impl Ledger {
     /// Finds the slow tasks, unless the last search was less than `LOOKS` ago. Walks all tasks of
     /// jobs that have running and no waiting tasks.
+    #[inline]
     pub(crate) fn look_for_slow_tasks(&mut self, now: SimTime) {
         let Some(rule) = self.hadoop.speculation.rule() else { return };
         if self.looked_at.is_some_and(|last| now.saturating_since(last) < LOOKS) {
