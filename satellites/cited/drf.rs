@@ -200,7 +200,9 @@ impl Drf {
     fn measure(&mut self, view: &View<'_>) {
         let total = view.total();
         if std::mem::replace(&mut self.total, total) != total {
-            let jobs: Vec<JobId> = self.jobs.keys().copied().collect();
+            // A job that holds nothing has no share of anything.
+            let holders = self.jobs.iter().filter(|(_, job)| job.held != Amounts::default());
+            let jobs: Vec<JobId> = holders.map(|(id, _)| *id).collect();
             jobs.into_iter().filter_map(|id| view.job(id)).for_each(|job| self.note(view, job));
         }
     }

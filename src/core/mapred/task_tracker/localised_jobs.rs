@@ -16,6 +16,8 @@ pub(super) struct LocalisedJobs {
     /// Each job with the instant at which its files are there, the one that was used last at the
     /// end.
     jobs: Vec<(JobId, SimTime)>,
+    /// The highest number of a job that has run here.
+    highest: Option<JobId>,
 }
 
 impl LocalisedJobs {
@@ -25,8 +27,10 @@ impl LocalisedJobs {
         if whole.is_zero() {
             return SimSpan::ZERO;
         }
-        // An attempt is most often one of the last jobs.
-        if let Some(place) = self.jobs.iter().rposition(|(known, _)| *known == job) {
+        // An attempt is most often one of the last jobs. The files of a newer job than all of them are
+        // not here: no search through memory that nothing else reads.
+        let is_newest = self.highest < Some(job);
+        if !is_newest && let Some(place) = self.jobs.iter().rposition(|(known, _)| *known == job) {
             self.jobs[place..].rotate_left(1);
             let there = self.jobs.last().map_or(now, |(_, there)| *there);
             return whole.saturating_sub(there.saturating_since(now));
@@ -35,12 +39,13 @@ impl LocalisedJobs {
             self.jobs.drain(..MOST / 2);
         }
         self.jobs.push((job, now + whole));
+        self.highest = self.highest.max(Some(job));
         SimSpan::ZERO
     }
 
     /// Forgets all jobs: the tracker's process starts anew with an empty folder.
     pub(super) fn clear(&mut self) {
-        self.jobs.clear();
+        *self = Self::default();
     }
 }
 
