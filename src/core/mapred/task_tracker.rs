@@ -268,7 +268,7 @@ impl TaskTracker {
         self.asked = None;
         self.free = self.node.slots;
         self.memory = Memory::new(&self.node);
-        self.localised.clear();
+        self.localised = LocalisedJobs::default();
         self.clockwork.tell_memory(self.memory.left(), out);
     }
 

@@ -16,7 +16,7 @@ pub(super) struct LocalisedJobs {
     /// Each job with the instant at which its files are there, the one that was used last at the
     /// end.
     jobs: Vec<(JobId, SimTime)>,
-    /// The highest number of a job that has run here.
+    /// The newest job that has run here.
     highest: Option<JobId>,
 }
 
@@ -27,10 +27,10 @@ impl LocalisedJobs {
         if whole.is_zero() {
             return SimSpan::ZERO;
         }
-        // An attempt is most often one of the last jobs. The files of a newer job than all of them are
-        // not here: no search through memory that nothing else reads.
-        let is_newest = self.highest < Some(job);
-        if !is_newest && let Some(place) = self.jobs.iter().rposition(|(known, _)| *known == job) {
+        // Do not search for a job that is newer than all; others are most often among the last.
+        if Some(job) <= self.highest
+            && let Some(place) = self.jobs.iter().rposition(|(known, _)| *known == job)
+        {
             self.jobs[place..].rotate_left(1);
             let there = self.jobs.last().map_or(now, |(_, there)| *there);
             return whole.saturating_sub(there.saturating_since(now));
@@ -41,11 +41,6 @@ impl LocalisedJobs {
         self.jobs.push((job, now + whole));
         self.highest = self.highest.max(Some(job));
         SimSpan::ZERO
-    }
-
-    /// Forgets all jobs: the tracker's process starts anew with an empty folder.
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
     }
 }
 
@@ -66,7 +61,7 @@ mod tests {
         assert_eq!(spares(1, 12), secs(0), "another job has other files");
         assert_eq!(spares(0, 14), secs(4));
         assert_eq!(spares(0, 99), secs(4));
-        jobs.clear();
+        jobs = LocalisedJobs::default();
         assert_eq!(jobs.spares(JobId(0), at(100), secs(4)), secs(0));
         assert_eq!(jobs.spares(JobId(7), at(100), secs(0)), secs(0));
     }
