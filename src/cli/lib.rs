@@ -44,8 +44,6 @@ mod drive;
 mod explain;
 pub mod failure;
 pub mod file;
-#[cfg(test)]
-mod full_disk;
 mod groups;
 mod help;
 pub mod interrupt;
@@ -281,6 +279,8 @@ fn guarded(work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    mod full_disk;
+
     use super::*;
     use mumakil_core::mapred::{Offer, Policy, Scheduler};
     use mumakil_scenario::workload::format::{ConversionTarget, Format, FormatContents, other};

@@ -93,13 +93,14 @@ pub struct JobToExplain {
 }
 
 /// Reads a run from its files. `orders` has the orders in which the run's policies served jobs,
-/// each with the millisecond from which it holds.
+/// each with the millisecond from which it holds. `also` is called with each row of `tasks.csv`.
 ///
 /// # Errors
 /// If its files cannot be read.
 pub fn read(
     results: &dyn Results,
     orders: Vec<(u64, Precedence)>,
+    also: impl FnMut(&AttemptRow),
 ) -> Result<RunToExplain, ReadError> {
     let number = |key| Ok::<_, ReadError>(results.number(key)?.unwrap_or_default().max(0.0));
     let whole = |key| number(key).map(|number| number as u64);
@@ -134,7 +135,7 @@ pub fn read(
     told.groups = groups.into_iter().collect();
     // Read faults first: the attempts need the instants at which nodes lost work.
     let went = faults(results, ended, &mut told)?;
-    tasks(results, ended, heartbeat, &went, &mut told)?;
+    tasks(results, ended, heartbeat, &went, &mut told, also)?;
     decisions(results, &mut told.jobs)?;
     Ok(told)
 }
@@ -171,6 +172,7 @@ fn tasks(
     heartbeat: u64,
     went: &NodesGone,
     told: &mut RunToExplain,
+    mut also: impl FnMut(&AttemptRow),
 ) -> Result<(), ReadError> {
     let RunToExplain { jobs, holds, summed_stops, .. } = told;
     let mut losses = LostOutputs::new();
@@ -179,6 +181,7 @@ fn tasks(
     // this job, and of its tracker.
     let mut launches: Vec<(usize, usize, usize)> = Vec::new();
     results.rows(|row: AttemptRow| {
+        also(&row);
         let place = place_of(jobs, row.job)
             .ok_or_else(|| format!("job {} is not in {}", row.job, JobRow::FILE))?;
         let node = &*row.node;

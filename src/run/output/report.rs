@@ -39,6 +39,8 @@ mod warnings;
 mod waste;
 mod why;
 
+use std::cell::OnceCell;
+
 use super::results::RunResults;
 use crate::record::{NodeLabel, Summary};
 use mumakil_base::units::tell::counted;
@@ -46,6 +48,7 @@ use mumakil_core::cluster::Topology;
 use mumakil_draw::chart::{AxisUnit, Drawing};
 use mumakil_draw::page::{HtmlPage, PageBlock, Section};
 use mumakil_results::expect::ExpectationVerdict;
+use mumakil_results::explain::RunToExplain;
 use mumakil_results::tables::{ReadError, RunJobs};
 use mumakil_scenario::{Registry, Scenario};
 
@@ -61,6 +64,8 @@ struct ReportSource<'a> {
     jobs: RunJobs,
     /// The groups of jobs that the page distinguishes, and their colours.
     parties: JobGroups,
+    /// The run as it is explained, once its attempts have been read.
+    explained: OnceCell<RunToExplain>,
 }
 
 /// Blocks of the page; empty if their table was not recorded.
@@ -118,7 +123,7 @@ impl RunReport<'_> {
         // All charts of the page share these groups, so that a pool has the same colour in every
         // chart.
         let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
-        let source = ReportSource { run: self, jobs, parties };
+        let source = ReportSource { run: self, jobs, parties, explained: OnceCell::new() };
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
             let mut blocks: Vec<PageBlock> = Vec::new();

@@ -91,9 +91,17 @@ impl RunResults {
     /// # Errors
     /// If the run's files cannot be read.
     pub fn told(&self) -> Result<RunToExplain, ReadError> {
+        self.told_with(|_| {})
+    }
+
+    /// As [`told`](Self::told); calls `also` with each attempt of the run.
+    ///
+    /// # Errors
+    /// If the run's files cannot be read.
+    pub fn told_with(&self, also: impl FnMut(&AttemptRow)) -> Result<RunToExplain, ReadError> {
         let facts = self.facts()?;
         let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
-        explain::read(self, orders.collect())
+        explain::read(self, orders.collect(), also)
     }
 
     /// Returns the real time that the decisions of the run's policy took.

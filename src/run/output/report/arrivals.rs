@@ -26,7 +26,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
 }
 
 /// Returns a point for each job: its sojourn, over the time of its arrival.
-fn sojourns(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing {
+fn sojourns(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> Drawing {
     let all: Vec<(&JobRow, f64)> =
         jobs.counted().filter_map(|job| Some((job, job.measured_s()?))).collect();
     // Every so many jobs, so that the points are as dense as the arrivals.
@@ -73,7 +73,7 @@ struct JobLevels {
 }
 
 /// Returns the numbers of jobs over time that had come and not ended, by group.
-fn in_cluster(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> Drawing {
+fn in_cluster(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> Drawing {
     let until = run.summary.virtual_s;
     // Each change: its instant, its group, and by how much the jobs present and waiting change.
     let mut changes: Vec<(u64, u32, i8, i8)> = Vec::new();

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::job_groups::{JobGroups, called};
-use super::{ReportBlocks, ReportSource, charted, count};
+use super::{ReportBlocks, ReportSource, charted, count, why};
 use crate::record::{NodeLabel, Summary};
 use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{PerSlot, SlotKind, TaskKind};
@@ -53,7 +53,8 @@ struct DrawnAttempt {
     attempt: u32,
 }
 
-pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
+pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
+    let ReportSource { run, jobs, parties, .. } = source;
     if !run.scenario.record.tasks {
         return Ok(Vec::new());
     }
@@ -72,16 +73,15 @@ pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> 
     };
     // Choose the chart before reading the table, so that only one of the two needs memory.
     let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
-    let drawing =
-        if is_small { attempts.bars(run.results) } else { attempts.density(run.results) }?;
+    let drawing = if is_small { attempts.bars(source) } else { attempts.density(source) }?;
     Ok(charted([drawing]))
 }
 
 impl Attempts<'_> {
     /// Draws each attempt.
-    fn bars(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+    fn bars(&self, source: &ReportSource<'_>) -> Result<Drawing, ReadError> {
         let mut attempts = Vec::new();
-        self.read(results, |attempt| attempts.push(attempt))?;
+        self.read(source, |attempt| attempts.push(attempt))?;
         // A stable sort: attempts that start at the same instant keep the table's order.
         attempts.sort_by(|a, b| a.start.total_cmp(&b.start));
         let mut ends: Vec<PerSlot<Vec<f64>>> = self.idle();
@@ -114,7 +114,7 @@ impl Attempts<'_> {
     }
 
     /// Draws the share of each node's slots that was held, over time.
-    fn density(&self, results: &dyn Results) -> Result<Drawing, ReadError> {
+    fn density(&self, source: &ReportSource<'_>) -> Result<Drawing, ReadError> {
         let mut rows = Vec::new();
         let mut capacity = Vec::new();
         let mut place = vec![0; self.labels.len()];
@@ -134,7 +134,7 @@ impl Attempts<'_> {
             self.caption("How many slots of each node were held over time, and by whom");
         (chart.held, chart.bars_are) = ("slots".to_owned(), "attempts".to_owned());
         chart.owners = self.owners();
-        self.read(results, |attempt| {
+        self.read(source, |attempt| {
             notes.count(&attempt);
             chart.add(place[attempt.node], attempt.owner, attempt.start / 1e3, attempt.end / 1e3);
         })?;
@@ -159,10 +159,11 @@ impl Attempts<'_> {
         owners.collect()
     }
 
-    /// Calls `give` for every attempt that started, in the table's order.
+    /// Calls `give` for every attempt that started, in the table's order. Explanations need the same
+    /// table, so it is read for both.
     fn read(
         &self,
-        results: &dyn Results,
+        source: &ReportSource<'_>,
         mut give: impl FnMut(DrawnAttempt),
     ) -> Result<(), ReadError> {
         let nodes: FxHashMap<&str, usize> = self
@@ -171,13 +172,21 @@ impl Attempts<'_> {
             .enumerate()
             .map(|(node, place)| (place.node.as_str(), node))
             .collect();
-        results.rows(|row: AttemptRow| {
+        let mut see = |row: &AttemptRow| {
             // An attempt that never started held no slot.
             if let (Some(node), Some(start)) = (nodes.get(&*row.node), row.start_ms)
                 && let Some(job) = self.jobs.get(&row.job)
             {
-                give(self.attempt(&row, *node, start as f64, job));
+                give(self.attempt(row, *node, start as f64, job));
             }
+        };
+        if why::is_explained(source) {
+            let explained = source.run.results.told_with(see)?;
+            _ = source.explained.set(explained);
+            return Ok(());
+        }
+        (source.run.results as &dyn Results).rows(|row| {
+            see(&row);
             Ok(())
         })
     }

@@ -55,7 +55,7 @@ pub struct SlotsDrawing {
     pub until: Option<f64>,
 }
 
-pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
+pub(super) fn blocks(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.timeline {
         return Ok(Vec::new());
     }

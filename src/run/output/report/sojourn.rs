@@ -14,7 +14,7 @@ use mumakil_results::tables::RunJobs;
 // Chosen: on a linear axis the shortest jobs would crowd in the first thirtieth.
 const WIDE: f64 = 30.0;
 
-pub(super) fn blocks(ReportSource { run, jobs, parties }: &ReportSource<'_>) -> ReportBlocks {
+pub(super) fn blocks(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> ReportBlocks {
     let classes = classes(run, jobs);
     if classes.is_empty() {
         return Ok(Vec::new());

@@ -48,22 +48,28 @@ const KINDS: [(&str, SeriesLook, &[SojournPart]); 7] = [
     ),
 ];
 
-pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> ReportBlocks {
+/// Returns whether the report explains the run.
+pub(super) fn is_explained(source: &ReportSource<'_>) -> bool {
+    !source.jobs.all.is_empty() && source.run.summary.attempts <= MOST_ATTEMPTS
+}
+
+pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
+    let ReportSource { run, jobs, explained, .. } = source;
     if !run.scenario.record.tasks || jobs.all.is_empty() {
         return Ok(Vec::new());
     }
-    if MOST_ATTEMPTS < run.summary.attempts {
+    if !is_explained(source) {
         let text = format!(
             "With {} attempts this run is not explained here; `mumakil explain` on its folder does it.",
             count(run.summary.attempts as f64)
         );
         return Ok(vec![PageBlock::Text(text)]);
     }
-    let told = run.results.told()?;
+    let told = explained.get().expect("the chart of attempts comes first, and has read them");
     let holders = told.holders();
     let ran = (0..told.jobs.len()).filter(|place| !told.jobs[*place].is_refused());
     let mut all: Vec<ExplainedJob> =
-        ran.map(|place| ExplainedJob::of(&told, place, &holders)).collect();
+        ran.map(|place| ExplainedJob::of(told, place, &holders)).collect();
     let mut whole = ExplainedJob::whole(&all, &holders);
     // A stable sort: parts of equal length stay in the order of a job's life.
     whole.sort_by_key(|sum| Reverse(sum.ms));
@@ -74,9 +80,9 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
     let doubt = told.doubt().map(|words| PageBlock::Warnings(vec![words]));
     let blocks = [
-        PageBlock::Table(together(&told, &whole, total)),
+        PageBlock::Table(together(told, &whole, total)),
         PageBlock::Key(KINDS.iter().map(|(name, look, _)| (*look, (*name).to_owned())).collect()),
-        PageBlock::Table(table(&told, &all)),
+        PageBlock::Table(table(told, &all)),
     ];
     Ok(doubt.into_iter().chain(blocks).collect())
 }

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-use super::Program;
-use super::failure::Failure;
+use crate::Program;
+use crate::failure::Failure;
 use mumakil_base::disk::testing::Failing;
 use mumakil_base::files::{REPORT, RESOLVED, STUDY, SUMMARY};
 use mumakil_run::output::HIDDEN;
