@@ -7,7 +7,7 @@ use super::score::{as_json, now};
 use mumakil_base::shell::quoted;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::policy::contestant::contestants;
-use mumakil_cli::study::{ElsewhereOptions, ElsewhereStudy};
+use mumakil_cli::study::{ElsewhereOptions, ElsewhereStudy, OtherProgress};
 use mumakil_cli::table::markdown;
 use mumakil_cli::{Program, terminal};
 use mumakil_study::BroughtFiles;
@@ -58,10 +58,10 @@ impl PolicyRankArguments {
                 quiet: options.json,
             };
             match elsewhere.run(chosen, &work, &registry)? {
-                None => return Ok(()),
+                OtherProgress::Given => return Ok(()),
                 // The runs of a policy may fail: that is told with the ranking.
-                Some(Err(Failure::Run(_))) => {}
-                Some(done) => done?,
+                OtherProgress::Ended(Err(Failure::Run(_))) => {}
+                OtherProgress::Ended(how) => how?,
             }
         }
         options.run(contest, &registry, true, |done, scored| {

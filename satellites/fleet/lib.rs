@@ -24,7 +24,7 @@ use clap::builder::Resettable;
 use clap::{ArgMatches, Args as _, FromArgMatches as _};
 
 use mumakil_cli::failure::Failure;
-use mumakil_cli::study::{ElsewhereStudy, OtherMachines};
+use mumakil_cli::study::{ElsewhereStudy, OtherMachines, OtherProgress};
 use mumakil_cli::{Chapter, Satellite};
 use mumakil_scenario::Registry;
 
@@ -67,7 +67,7 @@ impl OtherMachines for Fleet {
         options: &ArgMatches,
         work: &ElsewhereStudy<'_>,
         registry: &Registry,
-    ) -> Result<Option<Result<(), Failure>>, Failure> {
+    ) -> Result<OtherProgress, Failure> {
         FleetOptions::from_arg_matches(options).expect("clap has read them").run(work, registry)
     }
 

@@ -14,7 +14,7 @@ use mumakil_base::units::tell::counted;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
 use mumakil_cli::progress::StudyBar;
-use mumakil_cli::study::{ELSEWHERE, ElsewhereStudy, conclude_all};
+use mumakil_cli::study::{ELSEWHERE, ElsewhereStudy, OtherProgress, conclude_all};
 use mumakil_cli::{interrupt, terminal};
 use mumakil_core::trace::sha256_of;
 use mumakil_run::output::{OutputError, copy_file};
@@ -78,7 +78,7 @@ impl FleetOptions {
         self,
         work: &ElsewhereStudy<'_>,
         registry: &Registry,
-    ) -> Result<Option<Result<(), Failure>>, Failure> {
+    ) -> Result<OtherProgress, Failure> {
         let ElsewhereStudy { study, out, quiet, .. } = *work;
         let engine = self.on.as_deref().and_then(engine).expect("clap accepts only known engines");
         self.check(engine, work)?;
@@ -112,14 +112,14 @@ impl FleetOptions {
         let order = engine.order(&tasks, &self)?;
         if self.dry_run {
             terminal::print_file(&order.shown(engine, out))?;
-            return Ok(None);
+            return Ok(OtherProgress::Given);
         }
         // Keep other processes out while the folder is prepared.
         let claim = store.claim(tasks.study, FolderAccess::Alone, StoreForm::Packed)?;
         let sheet = work.keep(&plan, &claim)?;
         if missing.is_empty() {
             let done = conclude_all(&claim, Some(&Fleet), quiet);
-            return if self.wait { Ok(Some(done)) } else { done.map(|()| None) };
+            return Ok(OtherProgress::Ended(done));
         }
         copy_binary(out)?;
         // Remove the notes about failed runs: a task skips a run that has a note, and a new
@@ -135,7 +135,10 @@ impl FleetOptions {
         if !quiet {
             terminal::print(&lines(&submitted, &tasks, missing.len(), out))?;
         }
-        Ok(self.wait.then(|| wait(&submitted, &plan, &sheet, &store, quiet)))
+        Ok(match self.wait {
+            true => OtherProgress::Ended(wait(&submitted, &plan, &sheet, &store, quiet)),
+            false => OtherProgress::Given,
+        })
     }
 
     /// Refuses options that the engine does not support: ignoring them would mislead the user.

@@ -241,6 +241,10 @@ const EXPIRY: PropertyNames =
     ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
 const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
 
+/// Of a hundred hosts, this many have no more slots than is inferred.
+// Chosen: one host of twenty may have logged times that are not so.
+const OF_A_HUNDRED: usize = 95;
+
 /// Facts about a cluster, gathered job by job.
 #[derive(Default)]
 struct ClusterSurvey {
@@ -304,18 +308,19 @@ impl ClusterSurvey {
         self.localisations.extend(localisation(job).map(SimSpan::as_millis));
         for task in job.tasks() {
             let is_reduce = task.task_type == Some(TaskType::Reduce);
-            // Setups and cleanups are left out: they run in slots of either kind.
-            for attempt in task.attempts.iter().filter(|_| !task.is_service()) {
-                let Some((_, host)) = place_of(attempt) else { continue };
-                let span = attempt.start_time.zip(attempt.finish_time);
-                if let Some((start, end)) = span.filter(|(start, end)| 0 < *start && start < end) {
-                    let commits = is_reduce || admitted.reduces.get() == 0;
-                    let span = AttemptSpan { start, end, commits };
-                    let ran = &mut self.ran[usize::from(is_reduce)];
-                    match ran.get_mut(&*host) {
-                        Some(spans) => spans.push(span),
-                        None => drop(ran.insert(host.into_owned(), vec![span])),
-                    }
+            // Setups and cleanups are left out: they run in slots of either kind. So are attempts that
+            // failed or were killed: a log tells when the JobTracker knew, not when the slot was free.
+            if let Some(attempt) = success(task).filter(|_| !task.is_service())
+                && let Some((_, host)) = place_of(attempt)
+                && let Some((start, end)) = attempt.start_time.zip(attempt.finish_time)
+                && (1..end).contains(&start)
+            {
+                let commits = is_reduce || admitted.reduces.get() == 0;
+                let ran = &mut self.ran[usize::from(is_reduce)];
+                let span = AttemptSpan { start, end, commits };
+                match ran.get_mut(&*host) {
+                    Some(spans) => spans.push(span),
+                    None => drop(ran.insert(host.into_owned(), vec![span])),
                 }
             }
             let service = success(task).filter(|_| task.is_service());
@@ -335,13 +340,13 @@ impl ClusterSurvey {
         property(&self.settings, names)
     }
 
-    /// Returns the most attempts that held slots of a host at once, and how many hosts reached that.
-    /// An attempt waits to commit for `longest_wait` at most.
-    fn most_at_once(&self, kind: SlotKind, longest_wait: u64) -> (u32, usize) {
+    /// Returns the most attempts that held slots of each host at once, the fewest first. An attempt
+    /// waits to commit for `longest_wait` at most.
+    fn most_at_once(&self, kind: SlotKind, longest_wait: u64) -> Vec<u32> {
         let ran = &self.ran[usize::from(kind == SlotKind::Reduce)];
-        let most: Vec<u32> = ran.values().map(|spans| at_once(spans, longest_wait)).collect();
-        let all = most.iter().copied().max().unwrap_or(0);
-        (all, most.iter().filter(|of_host| **of_host == all).count())
+        let mut most: Vec<u32> = ran.values().map(|spans| at_once(spans, longest_wait)).collect();
+        most.sort_unstable();
+        most
     }
 
     fn cluster(mut self) -> LoggedCluster {
@@ -526,21 +531,30 @@ impl ClusterSurvey {
             SlotKind::Map => ("cluster.map_slots", MAP_SLOTS),
             SlotKind::Reduce => ("cluster.reduce_slots", REDUCE_SLOTS),
         };
-        let (most, reached) = self.most_at_once(kind, longest_wait);
+        let each = self.most_at_once(kind, longest_wait);
+        // Not the most of all: the times of a single host may be wrong.
+        let most = each.get((each.len() * OF_A_HUNDRED).div_ceil(100).saturating_sub(1));
+        let most = most.copied().unwrap_or(0);
+        let above = |slots| each.iter().filter(|of_host| slots < **of_host).count();
+        let reached = each.iter().filter(|of_host| **of_host == most).count();
         let hosts = self.hosts.len();
         let word = kind.word();
         let at_once = counted(most.into(), &format!("{word} attempt"));
-        let seen =
+        let mut seen =
             format!("at most {at_once} at once, on {reached} of {}", counted(hosts as u64, "host"));
+        if 0 < above(most) {
+            seen += &format!("; more on {}", above(most));
+        }
         // In YARN these settings of trackers are left over.
         let said =
             self.said(names).filter(|_| !self.is_yarn()).and_then(|text| text.parse::<u32>().ok());
         let (slots, sure, reason) = match said {
-            Some(said) if most <= said => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
-            Some(said) => {
+            // The configuration of a job may be that of its client, and not that of the trackers.
+            Some(said) if hosts < 2 * above(said) => {
                 let reason = format!("{seen}, though {} is {said}", names[0]);
                 (most, InferredBy::AtLeast, reason)
             }
+            Some(said) => (said, InferredBy::Said, format!("{}; {seen}", names[0])),
             // If most hosts never ran more, that is hardly by chance.
             None if hosts <= 2 * reached => (most, InferredBy::Measured, seen),
             None => (most, InferredBy::AtLeast, seen),
@@ -771,6 +785,71 @@ mod tests {
             "{racks:?}"
         );
         assert!(missing.iter().any(|what| what.starts_with("the racks of 1 host:")), "{missing:?}");
+    }
+
+    /// Returns the map slots, and how sure they are, of 20 hosts that each ran two maps at once, but
+    /// for `odd` of them, which ran four.
+    fn map_slots(odd: usize, said: Option<&str>) -> (String, InferredBy) {
+        let mut survey = ClusterSurvey::default();
+        for host in 0..20 {
+            let span = AttemptSpan { start: 1, end: 9, commits: false };
+            let name = format!("h{host}");
+            survey.meet_host(None, name.as_str().into());
+            survey.ran[0].insert(name, vec![span; if host < odd { 4 } else { 2 }]);
+        }
+        let said = said.map(|said| (MAP_SLOTS[0].to_owned(), said.to_owned()));
+        survey.settings.extend(said);
+        let settings = survey.cluster().settings.into_iter();
+        let found =
+            settings.into_iter().find(|setting| setting.path == "cluster.map_slots").unwrap();
+        (found.value, found.sure)
+    }
+
+    #[test]
+    fn few_hosts_neither_outvote_a_setting_nor_the_others() {
+        assert_eq!(map_slots(0, None), ("2".to_owned(), InferredBy::Measured));
+        assert_eq!(map_slots(1, None), ("2".to_owned(), InferredBy::Measured));
+        assert_eq!(map_slots(2, None), ("4".to_owned(), InferredBy::AtLeast));
+        assert_eq!(map_slots(10, Some("2")), ("2".to_owned(), InferredBy::Said));
+        assert_eq!(map_slots(11, Some("2")), ("4".to_owned(), InferredBy::AtLeast));
+        assert_eq!(map_slots(0, Some("3")), ("3".to_owned(), InferredBy::Said));
+    }
+
+    #[test]
+    fn only_successful_attempts_show_slots() {
+        let attempt = |id: &str, result, end| LoggedAttempt {
+            attempt_id: format!("attempt_1_0001_m_{id}"),
+            result: Some(result),
+            host_name: Some("/r/h".to_owned()),
+            start_time: Some(1_000),
+            finish_time: Some(end),
+            ..LoggedAttempt::default()
+        };
+        let tasks = [
+            vec![
+                attempt("000000_0", LoggedOutcome::Failed, 600_000),
+                attempt("000000_1", LoggedOutcome::Success, 9_000),
+            ],
+            vec![attempt("000001_0", LoggedOutcome::Killed, 600_000)],
+        ];
+        let maps = (0..).zip(tasks).map(|(number, attempts)| mumakil_traces::rumen::LoggedTask {
+            task_id: format!("task_1_0001_m_{number:06}"),
+            task_type: Some(TaskType::Map),
+            attempts,
+            ..mumakil_traces::rumen::LoggedTask::default()
+        });
+        let job = LoggedJob {
+            job_id: "job_1_0001".to_owned(),
+            submit_time: Some(1),
+            outcome: Some(LoggedOutcome::Success),
+            total_maps: Some(2),
+            total_reduces: Some(0),
+            map_tasks: maps.collect(),
+            ..LoggedJob::default()
+        };
+        let mut survey = ClusterSurvey::default();
+        survey.add(&RunnableJob::of(&job, RumenModel::Measured).unwrap().unwrap());
+        assert_eq!(survey.most_at_once(SlotKind::Map, 0), [1]);
     }
 
     #[test]

@@ -29,7 +29,9 @@ use rustc_hash::FxHashSet;
 
 pub use self::at_work::AtWork;
 use self::at_work::SignsOfLife;
-pub use self::elsewhere::{ELSEWHERE, ElsewhereOptions, ElsewhereStudy, OtherMachines};
+pub use self::elsewhere::{
+    ELSEWHERE, ElsewhereOptions, ElsewhereStudy, OtherMachines, OtherProgress,
+};
 pub use self::folder::command;
 pub use self::merge::conclude_all;
 use super::Program;
@@ -241,7 +243,10 @@ impl StudyRunArguments {
         if let Some((elsewhere, options)) = elsewhere {
             let (form, pace, quiet) = (self.keep, self.pace, self.quiet);
             let work = ElsewhereStudy { study: &study, out: &out, form, bring, pace, quiet };
-            return elsewhere.run(options, &work, registry)?.unwrap_or(Ok(()));
+            return match elsewhere.run(options, &work, registry)? {
+                OtherProgress::Given => Ok(()),
+                OtherProgress::Ended(how) => how,
+            };
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         // Do this before the first write: from here on, Ctrl-C removes half-written files.

@@ -29,14 +29,13 @@ pub trait OtherMachines: Sync {
     /// the group [`ELSEWHERE`].
     fn options(&self, command: clap::Command) -> clap::Command;
 
-    /// Gives the missing runs of a study to these machines. If it waited for their end, it returns the
-    /// outcome of the study.
+    /// Gives the missing runs of a study to these machines.
     fn run(
         &self,
         options: &ArgMatches,
         work: &ElsewhereStudy<'_>,
         registry: &Registry,
-    ) -> Result<Option<Result<(), Failure>>, Failure>;
+    ) -> Result<OtherProgress, Failure>;
 
     /// Returns the progress of the study in a folder, in words; `None` if these machines never had it.
     fn status(&self, folder: &Path) -> Result<Option<String>, Failure>;
@@ -48,6 +47,15 @@ pub trait OtherMachines: Sync {
     /// Returns a hint how these machines get the missing runs of the study in a folder again; `None` if
     /// they never had it.
     fn again(&self, folder: &Path) -> Result<Option<String>, Failure>;
+}
+
+/// How far other machines are with a study when they have been asked.
+#[derive(Debug)]
+pub enum OtherProgress {
+    /// They have been shown or given the runs.
+    Given,
+    /// The study has ended so.
+    Ended(Result<(), Failure>),
 }
 
 /// The options of a command with which the user chose other machines, if so.
@@ -182,7 +190,7 @@ mod tests {
             options: &ArgMatches,
             work: &ElsewhereStudy<'_>,
             _: &Registry,
-        ) -> Result<Option<Result<(), Failure>>, Failure> {
+        ) -> Result<OtherProgress, Failure> {
             let place = options.get_one::<String>("at").unwrap();
             Err(Failure::input(format!("no {} at {place}", work.study.name)))
         }
