@@ -533,8 +533,8 @@ impl ClusterSurvey {
         };
         let each = self.most_at_once(kind, longest_wait);
         // Not the most of all: the times of a single host may be wrong.
-        let most = each.get((each.len() * OF_A_HUNDRED).div_ceil(100).saturating_sub(1));
-        let most = most.copied().unwrap_or(0);
+        let place = (each.len() * OF_A_HUNDRED).div_ceil(100).saturating_sub(1);
+        let most = each.get(place).copied().unwrap_or(0);
         let above = |slots| each.iter().filter(|of_host| slots < **of_host).count();
         let reached = each.iter().filter(|of_host| **of_host == most).count();
         let hosts = self.hosts.len();
@@ -578,7 +578,7 @@ impl ClusterSurvey {
         };
         if matches!(policy, "fair" | "capacity") {
             found.missing.push(format!(
-                "a log does not hold the settings of pools and queues: all are alike (set \
+                "a log does not hold the settings of pools and queues: all are alike (say \
                  scheduler.{policy}.allocations)"
             ));
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! log ─► LogReading ─► cluster.yaml ─► replay ─┬─► errors: each job logged and predicted
 //!          first jobs                          │
-//!                       + --set ─► what-if ────┴─► its mean, with the error as a band
+//!  + --known              + --set ─► what-if ────┴─► its mean, with the error as a band
 //! ```
 
 mod errors;
@@ -58,6 +58,7 @@ const MOST_ROWS: usize = 10;
 Examples:
   mumakil predict history/done
   mumakil predict jobs.json.gz --split 70%
+  mumakil predict history/done --known scheduler.fair.allocations=fair-scheduler.xml
   mumakil predict history/done --set scheduler=fair
   mumakil predict history/done --set cluster.nodes=40
   mumakil predict history/done --json > errors.json
@@ -75,6 +76,10 @@ pub(super) struct PredictArguments {
     /// 100%, all jobs do both
     #[arg(long, value_name = "SHARE", default_value = "50%")]
     split: Fraction,
+    /// Say what the log does not hold, such as scheduler.fair.allocations=fair-scheduler.xml: for the
+    /// replay that is judged, and for the second run
+    #[arg(long, value_name = "PATH=VALUE")]
+    known: Vec<String>,
     /// Set a value for a second run, such as scheduler=fair
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
@@ -132,7 +137,12 @@ impl PredictArguments {
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
-        let reading = LogReading::read(&self.log, self.split.get(), strictness)?;
+        let mut reading = LogReading::read(&self.log, self.split.get(), strictness)?;
+        // What is known is not missing: each of these sentences names the setting that it misses.
+        reading.cluster.missing.retain(|what| {
+            let mut known = self.known.iter().filter_map(|set| set.split_once('='));
+            !known.any(|(path, _)| what.contains(path))
+        });
         let file = self.log.file_name().unwrap_or_default().to_string_lossy();
         let name = file.split('.').next().unwrap_or_default();
         let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
@@ -201,13 +211,12 @@ impl PredictArguments {
             .map_err(|error| file::cannot(&file, error))?;
         let text = cluster.scenario("cluster", &log, &topology, self.lenient);
         let plain = Draft::of(&file.display().to_string(), &text)?;
-        let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
         let mut draft = plain.clone();
-        overrides.put_over(&mut draft);
+        self.put_over(sets, &mut draft);
         if let Some(others) = without_hosts(&draft, cluster) {
             draft = plain;
             others.iter().for_each(|set| draft.set(&format!("the log's {set}"), set));
-            overrides.put_over(&mut draft);
+            self.put_over(sets, &mut draft);
         }
         let loaded = draft.resolve_with_files(registry)?;
         terminal::warn_all(&loaded.warnings, self.json);
@@ -216,6 +225,11 @@ impl PredictArguments {
             file.path = folder.target().join(TOPOLOGY);
         }
         Ok(prepared)
+    }
+
+    fn put_over(&self, sets: &[String], draft: &mut Draft) {
+        self.known.iter().for_each(|set| draft.set(&format!("--known {set}"), set));
+        Overrides { sets: sets.to_vec(), seed: self.seed, clock: None }.put_over(draft);
     }
 
     /// Runs a scenario; returns its jobs.

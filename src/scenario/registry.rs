@@ -376,7 +376,10 @@ impl Registry {
                 let problem = YamlProblem::value(Path::default(), "no file may be read here");
                 vec![problem.hint("write the `allocations` themselves")]
             });
-            match read.and_then(|it| it(&folder.join(file))) {
+            // As files of jobs: in the scenario's folder, or where the command was called.
+            let beside = folder.join(&file);
+            let file = if !beside.exists() && file.exists() { file } else { beside };
+            match read.and_then(|it| it(&file)) {
                 Ok(file) => Ok((at, file)),
                 Err(faults) => Err(faults.into_iter().map(|it| it.inside(&at)).collect()),
             }

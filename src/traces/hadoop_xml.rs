@@ -175,7 +175,7 @@ pub fn read(path: &path::Path) -> Result<OptionFile, Vec<YamlProblem>> {
     let text = beginning(path).map_err(|why| {
         let message = format!("cannot read {}: {why}", path.display());
         let problem = YamlProblem::value(Path::default(), message);
-        vec![problem.hint("a relative path begins in the scenario's folder")]
+        vec![problem.hint("a relative path begins in the scenario's folder, or where you are")]
     })?;
     parse(path, text)
 }

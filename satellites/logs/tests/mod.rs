@@ -82,9 +82,8 @@ fn a_log_of_a_run_is_predicted_without_an_error() {
     assert!(page.contains("Sojourn of each job, logged and predicted"), "{page}");
 }
 
-#[test]
-fn a_log_of_more_racks_under_the_fair_scheduler_is_predicted_as_exactly_as_it_was_written() {
-    let room = Room::new();
+/// Writes the log of 24 jobs of three users, on nine nodes in three racks.
+fn logged_under_fair(room: &Room, scheduler: &str) {
     let jobs: String = (0..24)
         .map(|number| {
             let (user, submit, maps) = (number % 3, 7 * number, 1 + (number * 11) % 17);
@@ -97,10 +96,16 @@ fn a_log_of_more_racks_under_the_fair_scheduler_is_predicted_as_exactly_as_it_wa
         })
         .collect();
     let scenario = format!(
-        "name: own\nhadoop: {{line: 1.x, heartbeat: 3s}}\nscheduler: fair\n\
+        "name: own\nhadoop: {{line: 1.x, heartbeat: 3s}}\nscheduler: {scheduler}\n\
          cluster: {{nodes: 9, racks: 3, map_slots: 2, reduce_slots: 2}}\nworkload:\n  jobs:\n{jobs}"
     );
-    logged(&room, &scenario, "org.apache.hadoop.mapred.FairScheduler");
+    logged(room, &scenario, "org.apache.hadoop.mapred.FairScheduler");
+}
+
+#[test]
+fn a_log_of_more_racks_under_the_fair_scheduler_is_predicted_as_exactly_as_it_was_written() {
+    let room = Room::new();
+    logged_under_fair(&room, "fair");
     let told = predict(&room, "predict history --json --split 100%");
     assert_eq!(setting(&told, "scheduler"), ("fair", "said"));
     assert_eq!(setting(&told, "cluster.racks").0, "3");
@@ -112,6 +117,38 @@ fn a_log_of_more_racks_under_the_fair_scheduler_is_predicted_as_exactly_as_it_wa
     assert!(told["error"]["mean"].as_f64().unwrap() < 0.03, "{told:#}");
     let first: Vec<f64> = (0..12).map(|job| told["jobs"][job]["error"].as_f64().unwrap()).collect();
     assert_eq!(first, [0.0; 12]);
+}
+
+#[test]
+fn a_prediction_knows_more_than_its_log() {
+    let room = Room::new();
+    let pools = "{pools: {u0: {weight: 9}, u1: {min_maps: 9, min_reduces: 9}}}";
+    logged_under_fair(&room, &format!("{{fair: {{allocations: {pools}}}}}"));
+    let xml = "<allocations><pool name=\"u0\"><weight>9</weight></pool><pool name=\"u1\">\
+               <minMaps>9</minMaps><minReduces>9</minReduces></pool></allocations>";
+    room.write("pools.xml", xml);
+    let error = |arguments: &str| {
+        let told = predict(&room, &format!("predict history --json --force {arguments}"));
+        let is_missing = told["missing"].to_string().contains("scheduler.fair.allocations");
+        (told["error"]["mean"].as_f64().unwrap(), is_missing)
+    };
+    let (unknown, is_missing) = error("");
+    assert!(is_missing);
+    let (known, is_missing) = error("--known scheduler.fair.allocations=pools.xml");
+    assert!(2.0 * known < unknown && !is_missing, "{known} and {unknown}");
+    let told = predict(
+        &room,
+        "predict history --json --force --known scheduler.fair.allocations=pools.xml --set cluster.map_slots=2",
+    );
+    assert_eq!(told["what_if"]["no_effect"], true, "it holds for the second run, too");
+    for (known, place) in
+        [("scheduler.fair.alloc=1", "--known scheduler.fair.alloc=1"), ("nope", "--known nope")]
+    {
+        let output = room.mumakil("predict history --out no --known").arg(known).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(place) && !room.path("no").exists(), "{message}");
+    }
 }
 
 #[test]
