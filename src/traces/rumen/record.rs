@@ -12,13 +12,31 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Priority;
 use mumakil_core::trace::json::{self, count, nullable};
 use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, clip};
+
+/// Reads how a job ended. Rumen calls a job `RUNNING` whose end it could not read.
+fn ended<'de, D: Deserializer<'de>>(from: D) -> Result<Option<LoggedOutcome>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+    enum JobOutcome {
+        Success,
+        Failed,
+        Killed,
+        Running,
+    }
+    Ok(Option::<JobOutcome>::deserialize(from)?.and_then(|outcome| match outcome {
+        JobOutcome::Success => Some(LoggedOutcome::Success),
+        JobOutcome::Failed => Some(LoggedOutcome::Failed),
+        JobOutcome::Killed => Some(LoggedOutcome::Killed),
+        JobOutcome::Running => None,
+    }))
+}
 
 /// The latest time in a trace, and the longest duration, in milliseconds: a hundred years.
 const LATEST_MS: u64 = SimSpan::LONGEST.as_millis();
@@ -45,6 +63,7 @@ pub struct LoggedJob {
     #[serde(rename = "jobtype")]
     pub job_type: Option<RumenJobType>,
     /// How the job ended.
+    #[serde(deserialize_with = "ended")]
     pub outcome: Option<LoggedOutcome>,
     /// When the job was submitted.
     #[serde(with = "count")]
@@ -395,6 +414,14 @@ mod tests {
 
     const OLDER: &str = include_str!("../../../tests/fuzz/seeds/rumen/older.json");
     const NEWER: &str = include_str!("../../../tests/fuzz/seeds/rumen/newer.json");
+
+    #[test]
+    fn a_job_that_runs_in_a_trace_has_no_outcome() {
+        let running = OLDER.replace(r#""outcome":"SUCCESS""#, r#""outcome":"RUNNING""#);
+        assert_eq!(read(&running).unwrap()[0].outcome, None);
+        let unknown = read(&running.replace("RUNNING", "RUNS")).unwrap_err();
+        assert!(unknown.contains("`FAILED`, `KILLED`, `RUNNING`"), "{unknown}");
+    }
 
     #[test]
     fn an_older_trace_is_read_whole() {
