@@ -239,6 +239,44 @@ const REDUCE_SLOTS: PropertyNames =
 const OUT_OF_BAND: PropertyNames = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
 const EXPIRY: PropertyNames =
     ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
+/// Reads the text of a property; `None` if it says nothing.
+type ReadSaid = fn(&str) -> Option<String>;
+
+/// The properties of the fair scheduler in a job's configuration, each with the setting that it is
+/// here, and how its text is read.
+const OF_FAIR: [(&str, &str, ReadSaid); 9] = [
+    ("locality.delay", "scheduler.fair.delay", |text| {
+        let delay = said_millis(text)?;
+        Some(format!("{{w1: {delay}, w2: {delay}}}"))
+    }),
+    ("preemption", "scheduler.fair.preemption", |text| (text == "true").then(|| "kill".to_owned())),
+    ("sizebasedweight", "scheduler.fair.size_based_weight", said_truth),
+    ("assignmultiple", "scheduler.fair.assign_multiple", said_truth),
+    ("assignmultiple.maps", "scheduler.fair.assign_maps", said_count),
+    ("assignmultiple.reduces", "scheduler.fair.assign_reduces", said_count),
+    ("load.max.diff", "scheduler.fair.max_load_difference", |text| {
+        text.parse()
+            .ok()
+            .filter(|share| (0.0..=1.0).contains(share))
+            .map(|share: f64| share.to_string())
+    }),
+    ("update.interval", "scheduler.fair.update_interval", said_millis),
+    ("preemption.interval", "scheduler.fair.preemption_interval", said_millis),
+];
+
+// Not above zero, such as -1, is Hadoop's word for its default.
+fn said_count(text: &str) -> Option<String> {
+    text.parse::<u32>().ok().filter(|count| 0 < *count).map(|count| count.to_string())
+}
+
+fn said_millis(text: &str) -> Option<String> {
+    said_count(text).map(|count| format!("{count}ms"))
+}
+
+fn said_truth(text: &str) -> Option<String> {
+    ["true", "false"].contains(&text).then(|| text.to_owned())
+}
+
 const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
 
 /// Of a hundred hosts, this many have no more slots than is inferred.
@@ -583,6 +621,13 @@ impl ClusterSurvey {
             ));
         }
         found.add("scheduler", policy, sure, reason);
+        for (property, path, read) in OF_FAIR.iter().filter(|_| policy == "fair" && !self.is_yarn())
+        {
+            let name = format!("mapred.fairscheduler.{property}");
+            if let Some(value) = self.settings.get(&name).and_then(|text| read(text.trim())) {
+                found.add(path, value, InferredBy::Said, name);
+            }
+        }
     }
 
     fn topology(&self) -> LoggedTopology {
@@ -688,7 +733,11 @@ fn put(tree: &mut Mapping, path: &str, value: Value) {
             tree.insert(path.into(), value);
         }
         Some((first, rest)) => {
-            let below = tree.entry(first.into()).or_insert_with(|| Mapping::new().into());
+            let below = tree.entry(first.into()).or_insert(Value::Null);
+            // A policy without options is a word; with options, it is a mapping.
+            if !below.is_mapping() {
+                *below = Mapping::new().into();
+            }
             if let Value::Mapping(below) = below {
                 put(below, rest, value);
             }
@@ -732,6 +781,30 @@ mod tests {
         assert_eq!(of("scheduler"), ("capacity", InferredBy::Said));
         assert_ne!(of("cluster.map_slots").0, "9", "a setting that is left over");
         assert!(missing.iter().any(|what| what.contains("YARN's containers")), "{missing:?}");
+    }
+
+    /// Returns the scheduler of a scenario that replays a log with these properties.
+    fn scheduler(properties: &[(&str, &str)]) -> Value {
+        let properties = properties.iter().map(|(name, text)| ((*name).into(), (*text).into()));
+        let cluster =
+            ClusterSurvey { settings: properties.collect(), ..Default::default() }.cluster();
+        let text = cluster.scenario("mine", Path::new("a log"), Path::new("t.json"), false);
+        serde_yaml::from_str::<Value>(&text).unwrap()["scheduler"].clone()
+    }
+
+    #[test]
+    fn a_configuration_sets_the_fair_scheduler() {
+        let fair = (POLICY[0], "org.apache.hadoop.mapred.FairScheduler");
+        assert_eq!(scheduler(&[fair]), Value::from("fair"));
+        let of = |name| ["mapred.fairscheduler.", name].concat();
+        let [delay, kills, interval] = ["locality.delay", "preemption", "update.interval"].map(of);
+        let said = [fair, (&delay, "5000"), (&kills, "true"), (&interval, "250")];
+        let expected =
+            "{fair: {delay: {w1: 5000ms, w2: 5000ms}, preemption: kill, update_interval: 250ms}}";
+        assert_eq!(scheduler(&said), serde_yaml::from_str::<Value>(expected).unwrap());
+        let defaults = [fair, (&delay, "-1"), (&kills, "false"), (&interval, "soon")];
+        assert_eq!(scheduler(&defaults), Value::from("fair"));
+        assert_eq!(scheduler(&[(&delay, "5000")]), Value::from("fifo"));
     }
 
     #[test]

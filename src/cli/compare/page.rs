@@ -229,7 +229,7 @@ impl ComparedRun {
 
 #[cfg(test)]
 mod tests {
-    use super::super::side::fixture::{run, study};
+    use super::super::side::testing::{run, study};
     use super::*;
     use crate::table::lines_of;
 

@@ -243,38 +243,6 @@ impl Traced {
     }
 }
 
-#[cfg(test)]
-impl Traced {
-    /// Returns the record of a job in which a map took 9 s, and a reduce fetched for 6 s after the
-    /// last map, merged for 1 s and reduced for 5 s.
-    pub(in crate::mapred) fn sample() -> Self {
-        let secs = SimSpan::from_secs;
-        let (shuffle, sort, work) = (secs(6), secs(1), secs(5));
-        let reduce = TracedTimes { shuffle, sort, work, ..TracedTimes::default() };
-        let map = TracedTimes { work: secs(9), ..TracedTimes::default() };
-        let succeeds = |times| {
-            let (times, at_least) = (Some(times), SimSpan::ZERO);
-            [Some(TracedTry { times, distance: 0, fails: false, at_least })]
-        };
-        Self {
-            maps: vec![succeeds(map).into()],
-            reduces: vec![succeeds(reduce).into()],
-            map_times: Default::default(),
-            failed_map_times: Default::default(),
-            reduce_times: Cdf::default(),
-            failed_reduce_times: Cdf::default(),
-            tries: Some([].into()),
-            factors: [1.0; 3],
-            commit_wait: SimSpan::ZERO,
-            service: TracedService::default(),
-            quirks: false,
-            is_unreadable: false,
-            id: None,
-            unplaced: Default::default(),
-        }
-    }
-}
-
 fn find(tasks: &[TracedTask], task: u32, attempt: u32) -> Option<TracedTry> {
     *tasks.get(task as usize)?.get(attempt as usize)?
 }
@@ -307,6 +275,37 @@ mod tests {
     use crate::mapred::ids::{JobId, TaskId};
     use mumakil_base::random::mumak::MumakJobs;
     use mumakil_base::random::{Purpose, stream};
+
+    impl Traced {
+        /// Returns the record of a job in which a map took 9 s, and a reduce fetched for 6 s after the
+        /// last map, merged for 1 s and reduced for 5 s.
+        pub(in crate::mapred) fn sample() -> Self {
+            let secs = SimSpan::from_secs;
+            let (shuffle, sort, work) = (secs(6), secs(1), secs(5));
+            let reduce = TracedTimes { shuffle, sort, work, ..TracedTimes::default() };
+            let map = TracedTimes { work: secs(9), ..TracedTimes::default() };
+            let succeeds = |times| {
+                let (times, at_least) = (Some(times), SimSpan::ZERO);
+                [Some(TracedTry { times, distance: 0, fails: false, at_least })]
+            };
+            Self {
+                maps: vec![succeeds(map).into()],
+                reduces: vec![succeeds(reduce).into()],
+                map_times: Default::default(),
+                failed_map_times: Default::default(),
+                reduce_times: Cdf::default(),
+                failed_reduce_times: Cdf::default(),
+                tries: Some([].into()),
+                factors: [1.0; 3],
+                commit_wait: SimSpan::ZERO,
+                service: TracedService::default(),
+                quirks: false,
+                is_unreadable: false,
+                id: None,
+                unplaced: Default::default(),
+            }
+        }
+    }
 
     fn secs(secs: u64) -> SimSpan {
         SimSpan::from_secs(secs)
