@@ -43,6 +43,10 @@ const REPLAY: &str = "replay";
 const WHAT_IF: &str = "what-if";
 const PAGE: &str = "prediction.html";
 
+/// The mean error above which a prediction warns of itself.
+// Chosen: real runs differ from their own repetitions by half of it.
+const LARGE_ERROR: f64 = 0.15;
+
 /// The most rows of a table that are printed; jobs come with the worst first.
 const MOST_ROWS: usize = 10;
 
@@ -331,7 +335,19 @@ impl<'a> Prediction<'a> {
 
     /// Returns what a reader must know before trusting the numbers, each a sentence.
     fn doubts(&self) -> Vec<String> {
-        let mut doubts: Vec<String> = self.reading.cluster.missing.clone();
+        let sizes = self.sizes();
+        let parts = sizes.iter().skip(1);
+        let most = parts.max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+        let whole = sizes.first().filter(|(_, whole)| LARGE_ERROR < whole.mean);
+        let large = whole.zip(most).map(|((_, whole), (part, _))| {
+            format!(
+                "the error is large, {:.0} %, most of it in the {part}: do not trust this prediction before \
+                 the cluster is known better (--known)",
+                1e2 * whole.mean
+            )
+        });
+        let mut doubts: Vec<String> = large.into_iter().collect();
+        doubts.extend_from_slice(&self.reading.cluster.missing);
         let unjudged = self.reading.times.len() - self.jobs.len();
         if 0 < unjudged {
             let jobs = counted(unjudged as u64, "job");

@@ -141,6 +141,9 @@ fn a_prediction_knows_more_than_its_log() {
         "predict history --json --force --known scheduler.fair.allocations=pools.xml --set cluster.map_slots=2",
     );
     assert_eq!(told["what_if"]["no_effect"], true, "it holds for the second run, too");
+    let slower = room.mumakil("predict history --force --known cluster.map_slots=1").output();
+    let text = String::from_utf8(slower.unwrap().stdout).unwrap();
+    assert!(text.contains("the error is large, "), "{text}");
     for (known, place) in
         [("scheduler.fair.alloc=1", "--known scheduler.fair.alloc=1"), ("nope", "--known nope")]
     {
