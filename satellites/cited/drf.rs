@@ -121,8 +121,7 @@ impl Drf {
         let pool = self.tree.place(name);
         let held = view.held(job);
         let turn = (Measure(held.dominant_share(self.total)), job.submitted_at(), job.id());
-        let waits = |kind| (0 < self.reduces.pending(job, kind)).then_some(turn);
-        let places = PerSlot::of(waits);
+        let places = PerSlot::of(|kind| (0 < self.reduces.pending(job, kind)).then_some(turn));
         self.forget(job.id());
         self.change(pool, |all| *all += held, |kind, line| line.extend(places[kind]));
         self.jobs.insert(job.id(), DrfJob { pool, held, places });

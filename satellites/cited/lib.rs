@@ -66,7 +66,7 @@ mod tests {
         use GrowthAxis::{Jobs, Nodes, Pools, Sites, Tasks, Users};
         let found = [
             too_fast::<Aria>("{}", &ALL, &ALL),
-            // What a pool pays changes with time.
+            // Each pool pays as time passes, so all shares change.
             too_fast::<DynamicPriority>("{}", &ALL, &[Jobs, Users, Tasks, Nodes, Sites]),
             too_fast::<Drf>("{}", &ALL, &ALL),
             too_fast::<Las>("{}", &ALL, &[Jobs, Users, Pools]),

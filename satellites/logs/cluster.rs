@@ -38,10 +38,33 @@ pub struct LoggedCluster {
     pub topology: LoggedTopology,
     /// The priorities that jobs got later, in the order of time.
     pub priorities: Vec<LaterPriority>,
-    /// The facts that the log does not show, each a sentence.
-    pub missing: Vec<String>,
+    /// The facts that the log does not show.
+    pub missing: Vec<MissingFact>,
     /// How many jobs it was inferred from.
     pub jobs: usize,
+}
+
+/// A fact that a log does not show.
+#[derive(Clone, Debug)]
+pub struct MissingFact {
+    /// The fact, as a sentence.
+    pub text: String,
+    /// The setting that tells it, if one does.
+    setting: Option<String>,
+}
+
+impl From<String> for MissingFact {
+    fn from(text: String) -> Self {
+        Self { text, setting: None }
+    }
+}
+
+impl MissingFact {
+    /// Returns whether a `PATH=VALUE` sets the setting that tells the fact, or a part of it.
+    pub fn is_told_by(&self, set: &str) -> bool {
+        let rest = self.setting.as_deref().and_then(|setting| set.strip_prefix(setting));
+        rest.is_some_and(|rest| rest.starts_with(['=', '.']))
+    }
 }
 
 /// A setting of a scenario that a log shows.
@@ -174,13 +197,15 @@ impl LogReading {
         if let Some(whole) = end.map(|end| end.saturating_sub(first)).filter(|it| *it < longest.0) {
             let [took, whole] = [longest.0, whole].map(|millis| span(millis as f64 / 1e3));
             let id = clip(&longest.1);
-            cluster.missing.push(format!("{id} took {took}, but all jobs of the log {whole}"));
+            let text = format!("{id} took {took}, but all jobs of the log {whole}");
+            cluster.missing.push(text.into());
         }
         if !cluster.priorities.is_empty() {
-            cluster.missing.push(format!(
-                "the log does not tell when {} came: each holds from the event before it",
-                counted(cluster.priorities.len() as u64, "priority change")
-            ));
+            let changes = counted(cluster.priorities.len() as u64, "priority change");
+            let text = format!(
+                "the log does not tell when {changes} came: each holds from the event before it"
+            );
+            cluster.missing.push(text.into());
         }
         Ok(Self { times, calibrating, cluster })
     }
@@ -408,9 +433,10 @@ impl ClusterSurvey {
             if 0 < lost { format!(" and {lost_hosts} without a rack") } else { String::new() };
         let reason = format!("{hosts} in {in_racks}{without} ran attempts or held input");
         if 0 < lost {
-            found.missing.push(format!(
+            let text = format!(
                 "the racks of {lost_hosts}: they stand in Hadoop's `{DEFAULT_RACK}` of the topology"
-            ));
+            );
+            found.missing.push(text.into());
         }
         found.add("cluster.nodes", nodes, InferredBy::AtLeast, reason.clone());
         found.add("cluster.racks", racks.max(1), InferredBy::AtLeast, reason);
@@ -441,12 +467,13 @@ impl ClusterSurvey {
             found.add(path, factor, sure, reason);
         }
         if self.configured < self.jobs {
-            found.missing.push(format!(
+            let text = format!(
                 "{} of {} jobs have no logged configuration (`_conf.xml` beside the log): their slow \
                  start, attempts and second attempts are Hadoop's defaults",
                 self.jobs - self.configured,
                 self.jobs
-            ));
+            );
+            found.missing.push(text.into());
         }
         found
     }
@@ -463,7 +490,8 @@ impl ClusterSurvey {
             found.missing.push(
                 "the jobs ran in YARN's containers: slots stand for the most containers at once, and \
                  memory does not limit them"
-                    .to_owned(),
+                    .to_owned()
+                    .into(),
             );
             of(HadoopLine::V021, InferredBy::Assumed, "YARN; the nearest line")
         } else if has("mapreduce.jobtracker.taskscheduler") {
@@ -615,10 +643,11 @@ impl ClusterSurvey {
             (None, _) => "no job names its policy; FIFO is Hadoop's default".to_owned(),
         };
         if matches!(policy, "fair" | "capacity") {
-            found.missing.push(format!(
-                "a log does not hold the settings of pools and queues: all are alike (say \
-                 scheduler.{policy}.allocations)"
-            ));
+            let setting = format!("scheduler.{policy}.allocations");
+            let text = format!(
+                "a log does not hold the settings of pools and queues: all are alike (say {setting})"
+            );
+            found.missing.push(MissingFact { text, setting: Some(setting) });
         }
         found.add("scheduler", policy, sure, reason);
         for (property, path, read) in OF_FAIR.iter().filter(|_| policy == "fair" && !self.is_yarn())
@@ -762,7 +791,7 @@ mod tests {
     fn read(log: &str) -> (BTreeMap<&'static str, (String, InferredBy)>, Vec<String>) {
         let cluster = cluster_of(log);
         let settings = cluster.settings.into_iter().map(|one| (one.path, (one.value, one.sure)));
-        (settings.collect(), cluster.missing)
+        (settings.collect(), cluster.missing.into_iter().map(|fact| fact.text).collect())
     }
 
     #[test]
@@ -824,7 +853,7 @@ mod tests {
         assert_eq!((at.to_string().as_str(), *priority), ("3100ms", Priority::Low));
         assert_eq!(job, "job_202601010000_0001");
         assert!(
-            missing.iter().any(|what| what.contains("when 1 priority change came")),
+            missing.iter().any(|fact| fact.text.contains("when 1 priority change came")),
             "{missing:?}"
         );
         assert_eq!(cluster_of(&log(&[])).priorities, [], "the first is no change");
@@ -857,7 +886,10 @@ mod tests {
             racks.reason.starts_with("2 hosts in 2 racks and 1 host without a rack"),
             "{racks:?}"
         );
-        assert!(missing.iter().any(|what| what.starts_with("the racks of 1 host:")), "{missing:?}");
+        assert!(
+            missing.iter().any(|fact| fact.text.starts_with("the racks of 1 host:")),
+            "{missing:?}"
+        );
     }
 
     /// Returns the map slots, and how sure they are, of 20 hosts that each ran two maps at once, but

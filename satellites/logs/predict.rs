@@ -142,11 +142,7 @@ impl PredictArguments {
         let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
         let mut reading = LogReading::read(&self.log, self.split.get(), strictness)?;
-        // What is known is not missing: each of these sentences names the setting that it misses.
-        reading.cluster.missing.retain(|what| {
-            let mut known = self.known.iter().filter_map(|set| set.split_once('='));
-            !known.any(|(path, _)| what.contains(path))
-        });
+        reading.cluster.missing.retain(|fact| !self.known.iter().any(|set| fact.is_told_by(set)));
         let file = self.log.file_name().unwrap_or_default().to_string_lossy();
         let name = file.split('.').next().unwrap_or_default();
         let out = self.out.clone().unwrap_or_else(|| format!("out/{name}-predict").into());
@@ -333,21 +329,22 @@ impl<'a> Prediction<'a> {
         )
     }
 
+    /// Returns a warning of a large error, which names the part that errs most.
+    fn large_error(&self) -> Option<String> {
+        let sizes = self.sizes();
+        let ((_, whole), parts) = sizes.split_first().filter(|(of, _)| LARGE_ERROR < of.1.mean)?;
+        let (part, _) = parts.iter().max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
+        Some(format!(
+            "the error is large, {:.0} %, most of it in the {part}: do not trust this prediction before \
+             the cluster is known better (--known)",
+            1e2 * whole.mean
+        ))
+    }
+
     /// Returns what a reader must know before trusting the numbers, each a sentence.
     fn doubts(&self) -> Vec<String> {
-        let sizes = self.sizes();
-        let parts = sizes.iter().skip(1);
-        let most = parts.max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
-        let whole = sizes.first().filter(|(_, whole)| LARGE_ERROR < whole.mean);
-        let large = whole.zip(most).map(|((_, whole), (part, _))| {
-            format!(
-                "the error is large, {:.0} %, most of it in the {part}: do not trust this prediction before \
-                 the cluster is known better (--known)",
-                1e2 * whole.mean
-            )
-        });
-        let mut doubts: Vec<String> = large.into_iter().collect();
-        doubts.extend_from_slice(&self.reading.cluster.missing);
+        let missing = self.reading.cluster.missing.iter().map(|fact| fact.text.clone());
+        let mut doubts: Vec<String> = self.large_error().into_iter().chain(missing).collect();
         let unjudged = self.reading.times.len() - self.jobs.len();
         if 0 < unjudged {
             let jobs = counted(unjudged as u64, "job");
@@ -399,7 +396,7 @@ impl<'a> Prediction<'a> {
                 "sure": setting.sure.word(),
                 "reason": setting.reason,
             })).collect::<Vec<_>>(),
-            "missing": self.reading.cluster.missing,
+            "missing": self.reading.cluster.missing.iter().map(|fact| &fact.text).collect::<Vec<_>>(),
             "what_if": self.what_if.as_ref().map(|what_if| what_if.json()),
         })
     }

@@ -67,7 +67,7 @@ fn summary_lines(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
     let rows: Vec<Vec<String>> = settings.collect();
     lines += table(&rows, &[Align::Left; 4]);
     for missing in &cluster.missing {
-        lines.line(format!("  not in the log: {missing}"));
+        lines.line(format!("  not in the log: {}", missing.text));
     }
     lines
 }

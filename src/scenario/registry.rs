@@ -27,6 +27,7 @@ use mumakil_core::mapred::{
     PolicyOptions, PolicyProgram, PolicySite, PolicyWords, ProgramPermit, PromisedSlots, Scheduler,
     SchedulerChoice, SizeEstimator, SizeEstimators,
 };
+use mumakil_core::trace::TraceFile;
 use mumakil_yaml::{ConditionalSetting, Finding, FindingSpot, Path, PathStep, YamlProblem};
 
 /// The names that scenarios can use: policies and kinds of workload, each in the order of adding,
@@ -376,10 +377,7 @@ impl Registry {
                 let problem = YamlProblem::value(Path::default(), "no file may be read here");
                 vec![problem.hint("write the `allocations` themselves")]
             });
-            // As files of jobs: in the scenario's folder, or where the command was called.
-            let beside = folder.join(&file);
-            let file = if !beside.exists() && file.exists() { file } else { beside };
-            match read.and_then(|it| it(&file)) {
+            match read.and_then(|it| it(&TraceFile::from(file).find(folder))) {
                 Ok(file) => Ok((at, file)),
                 Err(faults) => Err(faults.into_iter().map(|it| it.inside(&at)).collect()),
             }

@@ -142,6 +142,12 @@ fn content_of(path: &Path) -> Result<[u8; 32], TraceError> {
     Ok(TraceText::open(path)?.sha256()?.expect("nobody asked to forget it"))
 }
 
+impl From<PathBuf> for TraceFile {
+    fn from(path: PathBuf) -> Self {
+        Self { path, sha256: None }
+    }
+}
+
 impl Serialize for TraceFile {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.sha256 {
@@ -168,7 +174,7 @@ impl<'de> Deserialize<'de> for TraceFile {
                 if path.is_empty() {
                     return Err(E::invalid_value(de::Unexpected::Str(path), &self));
                 }
-                Ok(TraceFile { path: path.into(), sha256: None })
+                Ok(TraceFile::from(PathBuf::from(path)))
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
                 let TraceFileSpec { path, sha256 } =

@@ -130,6 +130,7 @@ struct SlotDeficit {
     running: u32,
     /// The tasks that could be launched at the last update, less the tasks launched since then.
     needed: u32,
+    /// The job's position; `None` if it could not use a slot.
     turn: Option<DeficitTurn>,
 }
 

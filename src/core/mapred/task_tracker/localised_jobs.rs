@@ -17,7 +17,7 @@ pub(super) struct LocalisedJobs {
     /// end.
     jobs: Vec<(JobId, SimTime)>,
     /// The newest job that has run here.
-    highest: Option<JobId>,
+    newest: Option<JobId>,
 }
 
 impl LocalisedJobs {
@@ -28,7 +28,7 @@ impl LocalisedJobs {
             return SimSpan::ZERO;
         }
         // Do not search for a job that is newer than all; others are most often among the last.
-        if Some(job) <= self.highest
+        if Some(job) <= self.newest
             && let Some(place) = self.jobs.iter().rposition(|(known, _)| *known == job)
         {
             self.jobs[place..].rotate_left(1);
@@ -39,7 +39,7 @@ impl LocalisedJobs {
             self.jobs.drain(..MOST / 2);
         }
         self.jobs.push((job, now + whole));
-        self.highest = self.highest.max(Some(job));
+        self.newest = self.newest.max(Some(job));
         SimSpan::ZERO
     }
 }

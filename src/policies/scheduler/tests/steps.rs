@@ -47,8 +47,18 @@ fn group(of: GrowthAxis, job: u32) -> impl FnOnce(&mut JobSpec) {
     }
 }
 
-/// Returns a policy with these items, and the steps to add them; they come with maps and reduces.
-fn with<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> (PolicyBench<P>, u32, u64) {
+/// A policy to which the items have been added.
+struct Items<P: Policy> {
+    bench: PolicyBench<P>,
+    nodes: u32,
+    jobs: u32,
+    /// The maps of each job.
+    maps: u32,
+    /// The steps to add them.
+    coming: u64,
+}
+
+fn with<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> Items<P> {
     let options = serde_yaml::from_str(options).unwrap();
     let many = |those: &[GrowthAxis], few: u32| if those.contains(&of) { count } else { few };
     let (nodes, jobs) = (
@@ -65,17 +75,17 @@ fn with<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> (PolicyBench<P>
         bench.at(1.0).tick();
     });
     bench.fill();
-    (bench, nodes, coming)
+    Items { bench, nodes, jobs, maps, coming }
 }
 
 /// Returns the steps to add the items, and those of a few heartbeats before each of which a job
 /// arrives.
 fn arriving<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> [u64; 2] {
-    let (mut bench, _, coming) = with::<P>(options, of, count);
+    let Items { mut bench, jobs, maps, coming, .. } = with::<P>(options, of, count);
     let serving = steps_of(|| {
         for beat in 0..BEATS {
             let now = bench.at(10.0 + f64::from(beat));
-            now.submit(6, 1, group(of, 8 * FEW + beat));
+            now.submit(maps, 1, group(of, jobs + beat));
             if let Some(map) = now.running(beat).into_iter().find(|it| it.slot() == SlotKind::Map) {
                 now.ends(map);
             }
@@ -87,7 +97,7 @@ fn arriving<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> [u64; 2] {
 
 /// Returns the steps of as many heartbeats as items, before each of which a map and a reduce end.
 fn offering<P: Policy>(options: &str, of: GrowthAxis, count: u32) -> u64 {
-    let (mut bench, nodes, _) = with::<P>(options, of, count);
+    let Items { mut bench, nodes, .. } = with::<P>(options, of, count);
     // At a tick, policies let further jobs in.
     bench.at(5.0).tick();
     let mut launched = 0;
