@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
 use crate::LOGS;
+use crate::losses::{HostSigns, LostTracker};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
 use mumakil_core::cluster::{DEFAULT_RACK, without_escapes};
@@ -24,9 +25,9 @@ use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
 use mumakil_results::worded;
 use mumakil_scenario::hadoop_preset;
 use mumakil_traces::rumen::{
-    LogHearing, LogSurvey, LoggedAttempt, LoggedJob, LoggedOutcome, LoggedTopology,
-    MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, RepeatedIds, RumenModel, RunnableJob,
-    TaskType, localisation, map_time, median, property, success,
+    Localisations, LogHearing, LogSurvey, LoggedAttempt, LoggedJob, LoggedOutcome, LoggedTopology,
+    MAP_SPECULATION, POLICY, PropertyNames, REDUCE_SPECULATION, RepeatedIds, RumenModel,
+    RunnableJob, TaskType, map_time, median, property, success,
 };
 
 /// A cluster that was inferred from a log.
@@ -38,6 +39,8 @@ pub struct LoggedCluster {
     pub topology: LoggedTopology,
     /// The priorities that jobs got later, in the order of time.
     pub priorities: Vec<LaterPriority>,
+    /// The trackers that were lost, in the order of time.
+    pub lost: Vec<LostTracker>,
     /// The facts that the log does not show.
     pub missing: Vec<MissingFact>,
     /// How many jobs it was inferred from.
@@ -142,7 +145,7 @@ impl LogReading {
     /// If the log cannot be read, has mistakes, or has no job that runs.
     pub fn read(path: &Path, share: f64, strictness: Strictness) -> Result<Self, TraceError> {
         let (mut times, mut survey) = (Vec::new(), ClusterSurvey::default());
-        let mut changes = Vec::new();
+        let (mut changes, mut signs) = (Vec::new(), HostSigns::default());
         let mut longest = (0, String::new());
         // If all jobs show the cluster, their order does not matter.
         let all_at_once = 1.0 <= share;
@@ -154,6 +157,9 @@ impl LogReading {
                 let took = map_time(attempt, RumenModel::Measured).map_or(0, SimSpan::as_millis);
                 if longest.0 < took {
                     longest = (took, attempt.attempt_id.clone());
+                }
+                if let Some((_, host)) = place_of(attempt) {
+                    signs.add(&host, attempt);
                 }
             }
             if all_at_once {
@@ -185,6 +191,7 @@ impl LogReading {
             let hint = "a trace that was converted from a list of jobs has none";
             return Err(unusable("no attempt of the log names its host", hint));
         }
+        let expiry = survey.expiry();
         let mut cluster = survey.cluster();
         let first = times[0].submit;
         changes.sort_by_key(|(at, _, _)| *at);
@@ -194,6 +201,7 @@ impl LogReading {
         });
         cluster.priorities = later.collect();
         let end = times.iter().filter_map(|job| job.finish).max();
+        cluster.lost = signs.losses(expiry, first, end.unwrap_or(first));
         if let Some(whole) = end.map(|end| end.saturating_sub(first)).filter(|it| *it < longest.0) {
             let [took, whole] = [longest.0, whole].map(|millis| span(millis as f64 / 1e3));
             let id = clip(&longest.1);
@@ -250,8 +258,6 @@ impl LoggedTimes {
     }
 }
 
-const POLICY: PropertyNames =
-    ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
 const YARN_POLICY: PropertyNames = ["yarn.resourcemanager.scheduler.class"; 2];
 const YARN_HEARTBEAT: PropertyNames =
     ["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"; 2];
@@ -368,7 +374,7 @@ impl ClusterSurvey {
         self.log.add(admitted);
         let init = job.launch_time.zip(job.submit_time);
         self.inits.extend(init.and_then(|(launch, submit)| launch.checked_sub(submit)));
-        self.localisations.extend(localisation(job).map(SimSpan::as_millis));
+        self.localisations.extend(Localisations::of(job).usual.map(SimSpan::as_millis));
         for task in job.tasks() {
             let is_reduce = task.task_type == Some(TaskType::Reduce);
             // Setups and cleanups are left out: they run in slots of either kind. So are attempts that
@@ -417,6 +423,7 @@ impl ClusterSurvey {
             settings: Vec::new(),
             topology: self.topology(),
             priorities: Vec::new(),
+            lost: Vec::new(),
             missing: Vec::new(),
             jobs: self.jobs,
         };
@@ -559,10 +566,8 @@ impl ClusterSurvey {
             };
             found.add("hadoop.out_of_band", true, sure, reason.to_owned());
         }
-        if let Some(expiry) =
-            self.said(EXPIRY).filter(|_| !self.is_yarn()).and_then(|text| text.parse().ok())
-        {
-            found.add("hadoop.expiry", millis(expiry), InferredBy::Said, EXPIRY[0].to_owned());
+        if let Some(expiry) = self.said_expiry() {
+            found.add("hadoop.expiry", expiry, InferredBy::Said, EXPIRY[0].to_owned());
         }
         if self.speculates {
             let rule = if line == HadoopLine::V021 { "hadoop-0.21" } else { "hadoop-0.20" };
@@ -570,6 +575,16 @@ impl ClusterSurvey {
             found.add("hadoop.speculation", rule, InferredBy::Said, reason);
         }
         interval + (hadoop.poll + hadoop.commit_time).as_millis()
+    }
+
+    fn said_expiry(&self) -> Option<SimSpan> {
+        let text = self.said(EXPIRY).filter(|_| !self.is_yarn())?;
+        Some(SimSpan::from_millis(text.parse().ok()?).min(SimSpan::LONGEST))
+    }
+
+    /// Returns how long after its last heartbeat a tracker is lost.
+    fn expiry(&self) -> SimSpan {
+        self.said_expiry().unwrap_or_else(|| hadoop_preset(HadoopLine::V1).expiry)
     }
 
     fn times(&mut self, found: &mut LoggedCluster) {
@@ -748,8 +763,18 @@ impl LoggedCluster {
             Value::from(entry)
         });
         let later: Vec<Value> = entries.collect();
-        if !later.is_empty() {
-            tree.insert("later".into(), later.into());
+        let faults = self.lost.iter().map(|LostTracker { host, at, lasts }| {
+            let mut fault = Mapping::new();
+            put(&mut fault, "at", at.to_string().into());
+            put(&mut fault, "restart.nodes", vec![Value::from(host.as_str())].into());
+            put(&mut fault, "restart.for", lasts.to_string().into());
+            Value::from(fault)
+        });
+        let faults: Vec<Value> = faults.collect();
+        for (key, entries) in [("faults", faults), ("later", later)] {
+            if !entries.is_empty() {
+                tree.insert(key.into(), entries.into());
+            }
         }
         serde_yaml::to_string(&tree).expect("a tree of text and numbers")
     }
@@ -988,6 +1013,7 @@ mod tests {
                 },
             ],
             topology: LoggedTopology { name: "<root>".to_owned(), children: Vec::new() },
+            lost: Vec::new(),
             priorities: vec![LaterPriority {
                 at: SimSpan::from_millis(1500),
                 job: "job_1_0002".to_owned(),

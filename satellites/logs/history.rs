@@ -54,6 +54,9 @@ pub(super) fn parse(
     log.into_job(text)
 }
 
+/// The beginning of the error of attempts on a tracker from which no heartbeat came any more.
+const LOST: &[u8] = b"Lost task tracker";
+
 /// Adds an event to the log.
 fn tell_event(
     log: &mut JobLog,
@@ -278,6 +281,7 @@ fn tell_attempt(attempt: &mut LoggedAttempt, fields: EventFields<'_, '_>) -> Res
     if let Some(host) = fields.owned("HOSTNAME") {
         note_host(attempt, host);
     }
+    attempt.is_lost |= fields.raw("ERROR").is_some_and(|error| error.starts_with(LOST));
     if let Some(counters) = fields.raw("COUNTERS") {
         read_counters(counters, |name, value| count_in(attempt, name, value));
     }

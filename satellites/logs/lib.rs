@@ -5,6 +5,7 @@
 //! history, jhist   a job as a JobTracker logs it, or an application master; job_log: its parts
 //! format           the logs among the formats of traces
 //! cluster          LogReading: the cluster that a log shows, as settings of a scenario
+//!   losses         the trackers that were lost, as faults
 //!   trace_cluster  the cluster, printed or written
 //!   predict        a replay on it, its error, and runs with other settings
 //! ```
@@ -14,6 +15,7 @@ mod format;
 mod history;
 mod jhist;
 mod job_log;
+pub mod losses;
 mod predict;
 mod trace_cluster;
 

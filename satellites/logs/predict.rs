@@ -272,7 +272,8 @@ fn without_hosts(draft: &Draft, cluster: &LoggedCluster) -> Option<Vec<String>> 
         let setting = cluster.settings.iter().find(|one| one.path == path);
         setting.and_then(|one| one.value.parse::<u64>().ok()).unwrap_or(1)
     };
-    let mut others = vec![format!("{topology}=null")];
+    // The trackers that the log lost are not there.
+    let mut others = vec![format!("{topology}=null"), "faults=null".to_owned()];
     if !is_preset {
         let nodes = of_log(keys[0]);
         // Fewer nodes than the log has racks need not have them all.

@@ -115,7 +115,9 @@ pub use spec::{
 pub use speculation::{Hadoop020Options, Hadoop021Options, LateOptions, Rule, Speculation};
 pub use stall::{JobSlots, JobWait, Stall, WaitCause, WaitingPart};
 pub use task_tracker::{HeartbeatManner, TaskTracker};
-pub use traced::{Cdf, Traced, TracedService, TracedTask, TracedTimes, TracedTry};
+pub use traced::{
+    Cdf, ServiceTimes, Traced, TracedInit, TracedService, TracedTask, TracedTimes, TracedTry,
+};
 pub use true_durations::TrueDurations;
 
 pub use crate::cluster::{PerSlot, RackId, SlotKind, TrackerId};

@@ -6,6 +6,7 @@
 //! admitted          which jobs run, and their tasks by number
 //! order, survey     the order of jobs; what the log tells about its cluster
 //! properties        the settings in a job's logged configuration
+//! localisations     how long first attempts waited for the files of their job
 //! statistics        the distributions of a job's attempts
 //! source            the jobs of a run: as measured, or as Mumak reads them
 //! format            the jobs of an inspection or a conversion, and jobs written for Rumen
@@ -14,6 +15,7 @@
 mod admitted;
 mod attempt;
 pub(crate) mod format;
+mod localisations;
 mod order;
 mod properties;
 mod record;
@@ -27,9 +29,10 @@ pub use attempt::{
     LoggedAttempt, LoggedLocation, LoggedOutcome, LoggedTask, ResourceUsage, TaskType, named,
 };
 pub use format::{RUMEN_JOBS, read_jobs};
+pub use localisations::Localisations;
 pub use order::RepeatedIds;
-pub use properties::{MAP_SPECULATION, PropertyNames, REDUCE_SPECULATION, property};
+pub use properties::{MAP_SPECULATION, POLICY, PropertyNames, REDUCE_SPECULATION, property};
 pub use record::{LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking, RumenJobType};
-pub use source::{Rumen, RumenPenalty, localisation};
+pub use source::{Rumen, RumenPenalty};
 pub use survey::{LogHearing, LogSurvey, median, success};
 pub use topology::LoggedTopology;

@@ -189,14 +189,13 @@ impl Costs {
             TaskKind::Reduce => (Purpose::ReduceCleanupTime, subject(launch.attempt)),
         };
         let logged = launch.job.traced.as_ref().and_then(|traced| {
-            let of = &traced.service;
-            let time = match task.kind {
-                TaskKind::Setup => of.setup,
-                TaskKind::Cleanup => of.cleanup,
-                TaskKind::Map | TaskKind::Reduce => None,
+            let times = match task.kind {
+                TaskKind::Setup => traced.service.setup,
+                TaskKind::Cleanup => traced.service.cleanup,
+                TaskKind::Map | TaskKind::Reduce => return None,
             };
             // A logged time includes the start-up, but not the copying of files before it.
-            Some((of.localisation.unwrap_or(SimSpan::ZERO), time?))
+            Some((traced.localisation(launch.attempt).unwrap_or(SimSpan::ZERO), times.takes?))
         });
         let (start_up, work) = logged.unwrap_or_else(|| {
             let mut rng = stream(self.seed, purpose, subject);
@@ -240,7 +239,7 @@ impl Costs {
         AttemptPlan {
             // The times in a trace include the start-up of the process, but not the copying of files
             // before it.
-            start_up: traced.service.localisation.unwrap_or(SimSpan::ZERO),
+            start_up: traced.localisation(launch.attempt).unwrap_or(SimSpan::ZERO),
             // `speed` is the speed of the cores, which does not change fetching.
             shuffle: times.shuffle.into(),
             // The time of a logged shuffle contains the sleeps of its loop.
@@ -265,9 +264,15 @@ impl Costs {
         }
     }
 
-    /// Returns how long the files of a job are copied to a node.
-    pub(super) fn localisation(&self, job: &JobSpec, tracker: TrackerId, node: &Node) -> SimSpan {
-        let logged = job.traced.as_ref().and_then(|traced| traced.service.localisation);
+    /// Returns how long the files of a job are copied to a node for an attempt that needs them first.
+    pub(super) fn localisation(
+        &self,
+        job: &JobSpec,
+        attempt: AttemptId,
+        tracker: TrackerId,
+        node: &Node,
+    ) -> SimSpan {
+        let logged = job.traced.as_ref().and_then(|traced| traced.localisation(attempt));
         logged.unwrap_or(self.hadoop.localisation) + self.copying(job, tracker, node)
     }
 
@@ -477,7 +482,7 @@ mod tests {
     use crate::mapred::ids::JobId;
     use crate::mapred::replicas::ReplicaChoice;
     use crate::mapred::spec::{Input, Split};
-    use crate::mapred::traced::{TracedService, TracedTimes, TracedTry};
+    use crate::mapred::traced::{ServiceTimes, TracedService, TracedTimes, TracedTry};
     use mumakil_base::units::{Fraction, Rate};
 
     /// Lets this share of all attempts fail.
@@ -557,7 +562,7 @@ mod tests {
 
     /// Returns a job from a trace: its reduce works for 3 s and then waits 2 s to commit.
     fn traced_job() -> JobSpec {
-        let setup = Some(SimSpan::from_millis(700));
+        let setup = ServiceTimes { takes: Some(SimSpan::from_millis(700)), localisation: None };
         let traced = Traced {
             commit_wait: SimSpan::from_secs(2),
             service: TracedService { setup, ..TracedService::default() },
@@ -596,8 +601,7 @@ mod tests {
         let works = TracedTry {
             times: Some(TracedTimes { work: SimSpan::from_secs(9), ..TracedTimes::default() }),
             distance: 0,
-            fails: false,
-            at_least: SimSpan::ZERO,
+            ..TracedTry::default()
         };
         let traced = Traced {
             maps: vec![[Some(works)].into(); 1_000],

@@ -38,6 +38,7 @@ use crate::mapred::reason::{Reason, SlotStanding, WaitingTasks};
 use crate::mapred::refusals::REMEMBERED_FOR;
 use crate::mapred::scheduler::{Orders, PolicyReload, Scheduler, View};
 use crate::mapred::speculation::Speculation;
+use crate::mapred::traced::TracedInit;
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// How many jobs a policy may [name](Scheduler::withheld) as held back in each heartbeat interval.
@@ -312,8 +313,8 @@ impl JobTracker {
             let Some(job) = self.unread.pop_front() else { break };
             if !self.reads_at_once(job, out) {
                 self.reading += 1;
-                let init = self.ledger.logged_init(job).unwrap_or(self.spec.init);
-                out.plan(init, ToJobTracker::Initialised(job, self.deaths));
+                let reading = self.ledger.logged_reading(job).unwrap_or(self.spec.init);
+                out.plan(reading, ToJobTracker::Initialised(job, self.deaths));
             }
         }
     }
@@ -326,12 +327,8 @@ impl JobTracker {
             let is_due = self.reads_on_order && !self.ordered.contains(&job);
             if is_due && !(after.is_zero() && self.reads_at_once(job, out)) {
                 self.ordered.insert(job);
-                // A logged time begins with the submission, and so has the policy's wait in it.
-                let takes = match self.ledger.logged_init(job) {
-                    None => after + self.spec.init,
-                    Some(init) => after.max(init.saturating_sub(self.ledger.age(job, out.now))),
-                };
-                out.plan(takes, ToJobTracker::Initialised(job, self.deaths));
+                let reading = self.ledger.logged_reading(job).unwrap_or(self.spec.init);
+                out.plan(after + reading, ToJobTracker::Initialised(job, self.deaths));
             }
         }
     }
@@ -603,9 +600,15 @@ impl JobTracker {
                     return self.ledger.refuse(spec, reason, out);
                 }
                 let job = spec.id;
+                let logged = spec.traced.as_ref().and_then(|traced| traced.service.init);
                 self.ledger.submit(spec.clone(), out);
                 if !self.reads_on_order {
                     self.unread.push_back(job);
+                } else if let Some(TracedInit::SinceSubmission(takes)) = logged {
+                    // The log has the order of the policy of the time, and this policy gives its own
+                    // only to jobs that are not read.
+                    self.ordered.insert(job);
+                    out.plan(takes, ToJobTracker::Initialised(job, self.deaths));
                 }
                 self.read_splits(out);
             }

@@ -667,7 +667,7 @@ impl TaskTracker {
             let (role, slots) = (attempt.role(), attempt.slots());
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
-            let whole = self.costs.localisation(attempt.job(), tracker, &self.node);
+            let whole = self.costs.localisation(attempt.job(), id, tracker, &self.node);
             let spared = self.localised.spares(id.job(), out.now, whole);
             attempt.start(out.now, swapping, spared)
         };

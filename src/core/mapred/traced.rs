@@ -15,7 +15,7 @@ use mumakil_base::random::Dice;
 use mumakil_base::units::SimSpan;
 
 /// A trace's record of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TracedTry {
     /// Its times, if the trace has them.
     pub times: Option<TracedTimes>,
@@ -25,6 +25,9 @@ pub struct TracedTry {
     pub fails: bool,
     /// The time that it takes at least; zero unless it was killed after this time.
     pub at_least: SimSpan,
+    /// How long it held its slot before its logged start, if it was the job's first attempt on its
+    /// tracker.
+    pub localisation: Option<SimSpan>,
 }
 
 /// How long an attempt's phases take.
@@ -95,15 +98,34 @@ pub struct Traced {
 /// The times in a trace that belong to a job as a whole; `None` if the trace does not have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TracedService {
-    /// How long the JobTracker took to read the job's splits.
-    pub init: Option<SimSpan>,
-    /// How long the first attempts of the job on a tracker held their slots before their logged
-    /// start, while its files were copied.
+    /// How long the job's initialisation took.
+    pub init: Option<TracedInit>,
+    /// How long the first attempts of the job on a tracker usually held their slots before their
+    /// logged start, while its files were copied.
     pub localisation: Option<SimSpan>,
-    /// How long the setup task took, its start-up included.
-    pub setup: Option<SimSpan>,
-    /// How long the cleanup task took, its start-up included.
-    pub cleanup: Option<SimSpan>,
+    /// The setup task.
+    pub setup: ServiceTimes,
+    /// The cleanup task.
+    pub cleanup: ServiceTimes,
+}
+
+/// The times of a job's setup or cleanup in a trace; `None` if the trace does not have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceTimes {
+    /// How long it took, its start-up included.
+    pub takes: Option<SimSpan>,
+    /// As [`TracedTry::localisation`].
+    pub localisation: Option<SimSpan>,
+}
+
+/// How long the initialisation of a job took in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TracedInit {
+    /// The reading of its splits.
+    Reading(SimSpan),
+    /// All the time from its submission on, the wait for the policy's order to read included: the
+    /// policy of the time gave such orders.
+    SinceSubmission(SimSpan),
 }
 
 /// A cumulative distribution of times, in Rumen's form.
@@ -127,6 +149,19 @@ const REDUCES: usize = 8;
 const FAILED_REDUCES: usize = 9;
 
 impl Traced {
+    /// Returns how long the files of the job are copied for an attempt that needs them first.
+    pub fn localisation(&self, attempt: AttemptId) -> Option<SimSpan> {
+        let AttemptId { task, number } = attempt;
+        let of_try = |tasks| find(tasks, task.index, number)?.localisation;
+        let own = match task.kind {
+            TaskKind::Map => of_try(&self.maps),
+            TaskKind::Reduce => of_try(&self.reduces),
+            TaskKind::Setup => self.service.setup.localisation,
+            TaskKind::Cleanup => self.service.cleanup.localisation,
+        };
+        own.or(self.service.localisation)
+    }
+
     /// Returns the times of an attempt whose input is at this distance, and whether it fails.
     pub fn draw(
         &self,
@@ -284,10 +319,7 @@ mod tests {
             let (shuffle, sort, work) = (secs(6), secs(1), secs(5));
             let reduce = TracedTimes { shuffle, sort, work, ..TracedTimes::default() };
             let map = TracedTimes { work: secs(9), ..TracedTimes::default() };
-            let succeeds = |times| {
-                let (times, at_least) = (Some(times), SimSpan::ZERO);
-                [Some(TracedTry { times, distance: 0, fails: false, at_least })]
-            };
+            let succeeds = |times| [Some(TracedTry { times: Some(times), ..TracedTry::default() })];
             Self {
                 maps: vec![succeeds(map).into()],
                 reduces: vec![succeeds(reduce).into()],
@@ -317,13 +349,12 @@ mod tests {
 
     /// Returns an attempt without times.
     fn timeless(distance: usize, fails: bool) -> TracedTry {
-        TracedTry { times: None, distance, fails, at_least: SimSpan::ZERO }
+        TracedTry { distance, fails, ..TracedTry::default() }
     }
 
     fn traced() -> Traced {
         let times = Some(TracedTimes { work: secs(10), ..TracedTimes::default() });
-        let done =
-            |distance, fails| Some(TracedTry { times, distance, fails, at_least: SimSpan::ZERO });
+        let done = |distance, fails| Some(TracedTry { times, ..timeless(distance, fails) });
         Traced {
             maps: vec![[done(0, false)].into(), [done(1, true), None].into()],
             reduces: vec![[Some(timeless(0, true))].into()],

@@ -99,6 +99,9 @@ pub struct LoggedAttempt {
     /// When a reduce attempt had sorted its input.
     #[serde(with = "count")]
     pub sort_finished: Option<u64>,
+    /// Whether it ended because its tracker was lost; only a history tells.
+    #[serde(skip)]
+    pub is_lost: bool,
     /// The host on which it ran: `/rack/host`, in some traces with escaped dots.
     pub host_name: Option<String>,
     /// The host on which it ran, as layers.

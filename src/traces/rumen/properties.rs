@@ -13,6 +13,9 @@ use mumakil_scenario::workload::JobEntry;
 /// holds.
 pub type PropertyNames = [&'static str; 2];
 
+/// The class of the JobTracker's policy.
+pub const POLICY: PropertyNames =
+    ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
 const SLOW_START: PropertyNames =
     ["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"];
 const MAP_ATTEMPTS: PropertyNames = ["mapreduce.map.maxattempts", "mapred.map.max.attempts"];

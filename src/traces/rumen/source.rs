@@ -8,7 +8,7 @@
 //! of its reduce phase.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -19,15 +19,18 @@ use super::admitted::{
     BACKWARDS, NumberedTasks, RumenModel, RunnableJob, id_of, map_time, number_of,
 };
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
+use super::localisations::Localisations;
 use super::order::{RepeatedIds, sort_by, told_order};
+use super::properties::{POLICY, property};
 use super::record::{LoggedCdf, LoggedJob};
-use super::survey::{LogSurvey, median, success};
+use super::survey::{LogSurvey, success};
 use crate::hosts::Hosts;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_core::cluster::TrackerId;
 use mumakil_core::mapred::{
-    Cdf, Draws, Locality, Split, Traced, TracedService, TracedTask, TracedTimes, TracedTry,
+    Cdf, Draws, Locality, ServiceTimes, Split, Traced, TracedInit, TracedService, TracedTask,
+    TracedTimes, TracedTry,
 };
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
 use mumakil_scenario::workload::JobEntry;
@@ -194,6 +197,8 @@ struct ReplayedJob {
     submitted: u64,
     /// The milliseconds from its submission until the JobTracker had read its splits.
     launched_after: Option<u64>,
+    /// Whether the policy of the time ordered when to read them.
+    is_ordered: bool,
 }
 
 impl ReplayedJob {
@@ -212,21 +217,31 @@ impl ReplayedJob {
 // Chosen: the largest jobs are read in some seconds.
 const LONGEST_INIT_MS: u64 = 60_000;
 
+/// The class of Hadoop's policy that orders when the splits of jobs are read.
+const READS_ON_ORDER: &str = "CapacityTaskScheduler";
+
 /// Notes how long the JobTracker took to read each job's splits, by the log. `threads` is how many
 /// jobs it reads at the same time.
 ///
 /// The log has the instants of the submission and of the end of the reading. In between, a job may
 /// have waited for a thread. It will do so again in the run, so that wait is not a part of the time.
+/// Nothing tells how long a job waited for the order of its policy.
 fn note_inits(jobs: &mut [ReplayedJob], threads: u32) {
     let mut free: BinaryHeap<Reverse<u64>> = (0..threads).map(|_| Reverse(0)).collect();
     for job in jobs {
         let Some(after) = job.launched_after.filter(|after| *after <= LONGEST_INIT_MS) else {
             continue;
         };
+        if job.is_ordered {
+            let since = TracedInit::SinceSubmission(SimSpan::from_millis(after));
+            job.traced.service.init = Some(since);
+            continue;
+        }
         let Some(mut thread) = free.peek_mut() else { return };
         let (began, ended) = (job.submitted.max(thread.0), job.submitted + after);
         thread.0 = thread.0.max(ended);
-        job.traced.service.init = Some(SimSpan::from_millis(ended.saturating_sub(began)));
+        let reading = SimSpan::from_millis(ended.saturating_sub(began));
+        job.traced.service.init = Some(TracedInit::Reading(reading));
     }
 }
 
@@ -275,14 +290,17 @@ impl LogReader<'_> {
         let (entry, traced) = self.entry(&admitted, number);
         let launched_after =
             job.submit_time.zip(job.launch_time).map(|(at, launch)| launch.saturating_sub(at));
-        Ok(Some(ReplayedJob { entry, traced, submitted: admitted.submitted, launched_after }))
+        let policy = property(&job.job_properties, POLICY);
+        let is_ordered = policy.is_some_and(|class| class.ends_with(READS_ON_ORDER));
+        let submitted = admitted.submitted;
+        Ok(Some(ReplayedJob { entry, traced, submitted, launched_after, is_ordered }))
     }
 
     /// Returns a job without its time of submission, and the record of its tasks.
     fn entry(&self, admitted: &RunnableJob<'_>, number: u64) -> (JobEntry, Traced) {
         let RunnableJob { job, maps, reduces, logged, map_tasks, reduce_tasks, .. } = admitted;
         let is_mumak = self.model == RumenModel::Mumak;
-        let replays = !is_mumak && !self.is_mumak;
+        let replayed = (!is_mumak && !self.is_mumak).then(|| Localisations::of(job));
         let known = (0..maps.get()).map(|number| {
             // Mumak takes the split by the position in the file and the attempt by the number in
             // the id.
@@ -303,12 +321,16 @@ impl LogReader<'_> {
         let splits = self.fill(splits, copies, number);
         let maps_ended = admitted.maps_ended();
         let traced = Traced {
-            maps: tasks(map_tasks, maps.get(), replays, 0, |task, attempt| {
+            maps: tasks(map_tasks, maps.get(), replayed.as_ref(), 0, |task, attempt| {
                 self.map_try(task, attempt)
             }),
-            reduces: tasks(reduce_tasks, reduces.get(), replays, maps_ended, |_, attempt| {
-                reduce_try(attempt, maps_ended, is_mumak)
-            }),
+            reduces: tasks(
+                reduce_tasks,
+                reduces.get(),
+                replayed.as_ref(),
+                maps_ended,
+                |_, attempt| reduce_try(attempt, maps_ended, is_mumak),
+            ),
             map_times: cdfs(&job.successful_map_attempt_cdfs),
             failed_map_times: cdfs(&job.failed_map_attempt_cdfs),
             reduce_times: job.successful_reduce_attempt_cdf.as_ref().map(cdf).unwrap_or_default(),
@@ -327,7 +349,7 @@ impl LogReader<'_> {
             // The whole trace must be read before these are known.
             factors: [1.0; 3],
             commit_wait: SimSpan::ZERO,
-            service: if replays { service(job) } else { TracedService::default() },
+            service: replayed.map(|localisations| service(job, &localisations)).unwrap_or_default(),
             quirks: is_mumak,
             is_unreadable: admitted.is_unreadable,
             id: self.is_mumak.then(|| id_of(&job.job_id)),
@@ -358,7 +380,7 @@ impl LogReader<'_> {
                 .map(|work| TracedTimes { work, ..TracedTimes::default() }),
             distance,
             fails: logged.result == Some(LoggedOutcome::Failed),
-            at_least: SimSpan::ZERO,
+            ..TracedTry::default()
         }
     }
 
@@ -419,12 +441,13 @@ fn copies(splits: &[Option<Split>]) -> usize {
 /// on.
 const MOST_TRIES: usize = 1_000;
 
-/// Returns the attempts of a job's tasks of one kind; without killed attempts unless `has_killed`.
-/// The times of attempts count from the instant `from` on, in the milliseconds of the trace.
+/// Returns the attempts of a job's tasks of one kind; if they are not `replayed` as they were, without
+/// killed attempts. The times of attempts count from the instant `from` on, in the milliseconds of the
+/// trace.
 fn tasks(
     numbered: &NumberedTasks<'_>,
     count: u32,
-    has_killed: bool,
+    replayed: Option<&Localisations<'_>>,
     from: u64,
     attempt: impl Fn(&LoggedTask, &LoggedAttempt) -> TracedTry,
 ) -> Vec<TracedTask> {
@@ -439,13 +462,14 @@ fn tasks(
                 _ if MOST_TRIES <= number => None,
                 None => None,
                 Some(LoggedOutcome::Killed) => {
-                    has_killed.then(|| killed_try(task, logged, from, &attempt))
+                    replayed.map(|_| killed_try(task, logged, from, &attempt))
                 }
                 Some(LoggedOutcome::Success | LoggedOutcome::Failed) => Some(attempt(task, logged)),
             };
-            if made.is_some() {
+            if let Some(made) = made {
+                let localisation = replayed.and_then(|them| them.of_attempt(&logged.attempt_id));
                 tries.resize(tries.len().max(number + 1), None);
-                tries[number] = made;
+                tries[number] = Some(TracedTry { localisation, ..made });
             }
         }
         tries.into()
@@ -479,60 +503,36 @@ fn killed_try(
     TracedTry {
         times: won.and_then(|won| attempt(task, won).times),
         distance: attempt(task, won.unwrap_or(logged)).distance,
-        fails: false,
         at_least: SimSpan::from_millis(ran.unwrap_or(0)),
+        ..TracedTry::default()
     }
 }
 
 /// Returns the times of a job's setup and cleanup. Rumen lists these tasks apart from maps and
 /// reduces; some versions list them among them.
-fn service(job: &LoggedJob) -> TracedService {
-    let time = |of| {
+fn service(job: &LoggedJob, localisations: &Localisations<'_>) -> TracedService {
+    let times = |of| {
         let mut of_type = job.tasks().filter(|task| task.task_type == Some(of)).filter_map(success);
-        of_type.find_map(|attempt| map_time(attempt, RumenModel::Measured))
+        let found = of_type.find_map(|attempt| {
+            let takes = map_time(attempt, RumenModel::Measured)?;
+            let localisation = localisations.of_attempt(&attempt.attempt_id);
+            Some(ServiceTimes { takes: Some(takes), localisation })
+        });
+        found.unwrap_or_default()
     };
     TracedService {
         init: None,
-        localisation: localisation(job),
-        setup: time(TaskType::Setup),
-        cleanup: time(TaskType::Cleanup),
+        localisation: localisations.usual,
+        setup: times(TaskType::Setup),
+        cleanup: times(TaskType::Cleanup),
     }
-}
-
-/// Returns how long the first attempts of a job on a host usually held their slots before their
-/// logged start, while the job's files were copied.
-///
-/// The start of a task is the assignment of its first attempt, by the JobTracker's clock; the start
-/// of the attempt is by the tracker's clock, once it has the files. Later attempts on the host wait
-/// for messages only, and so do the first ones besides.
-pub fn localisation(job: &LoggedJob) -> Option<SimSpan> {
-    let mut waits: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
-    for task in job.tasks() {
-        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
-        let first = task.attempts.iter().find(|attempt| number_of(&attempt.attempt_id) == Ok(0));
-        let Some((first, assigned)) = first.zip(known(task.start_time)) else { continue };
-        let host_and_start = first.host_name.as_deref().zip(known(first.start_time));
-        let Some((host, started)) = host_and_start else { continue };
-        waits.entry(host).or_default().push((assigned, started.saturating_sub(assigned)));
-    }
-    let (mut firsts, mut others) = (Vec::new(), Vec::new());
-    for of_host in waits.values_mut() {
-        of_host.sort_unstable();
-        let there = of_host[0].0 + of_host[0].1;
-        firsts.push(of_host[0].1);
-        let after = of_host.iter().filter(|(assigned, _)| there <= *assigned);
-        others.extend(after.map(|(_, wait)| *wait));
-    }
-    let for_messages = median(&mut others).unwrap_or(0);
-    Some(SimSpan::from_millis(median(&mut firsts)?.saturating_sub(for_messages)))
 }
 
 fn reduce_try(logged: &LoggedAttempt, maps_ended: u64, is_mumak: bool) -> TracedTry {
     TracedTry {
         times: reduce_times(logged, maps_ended, is_mumak),
-        distance: 0,
         fails: logged.result == Some(LoggedOutcome::Failed),
-        at_least: SimSpan::ZERO,
+        ..TracedTry::default()
     }
 }
 
@@ -687,7 +687,7 @@ mod tests {
         let traced = jobs[0].traced.as_ref().unwrap();
         let work = |work| Some(TracedTimes { work, ..TracedTimes::default() });
         let try_of = |times, distance, fails| {
-            Some(TracedTry { times, distance, fails, at_least: SimSpan::ZERO })
+            Some(TracedTry { times, distance, fails, ..TracedTry::default() })
         };
         assert_eq!(*traced.maps[0], [try_of(work(millis(3_000)), 2, false)], "an unknown host");
         let tries = [try_of(None, 0, true), try_of(work(millis(3_000)), 1, false)];
@@ -838,7 +838,7 @@ mod tests {
          "otherTasks": [
            {"taskID": "t_m_1", "taskType": "SETUP", "startTime": 21000, "finishTime": 24000,
             "attempts": [{"attemptID": "a_m_1_0", "result": "SUCCESS", "startTime": 21500,
-             "finishTime": 22000}]},
+             "finishTime": 22000, "hostName": "/r1/h2"}]},
            {"taskID": "t_m_2", "taskType": "CLEANUP", "startTime": 103000, "finishTime": 106000,
             "attempts": [{"attemptID": "a_m_2_0", "result": "SUCCESS", "startTime": 103100,
              "finishTime": 103400}]}]}
@@ -852,12 +852,14 @@ mod tests {
     fn a_replay_takes_from_the_log_what_the_protocol_took_then() {
         let found = read(REPLAYED, "", V020).unwrap();
         let traced = found.jobs[1].traced.as_ref().unwrap();
-        let (init, setup, cleanup) = (400, 500, 300);
-        let [init, setup, cleanup] = [init, setup, cleanup].map(|time| Some(millis(time)));
-        assert_eq!(
-            traced.service,
-            TracedService { init, localisation: Some(SimSpan::ZERO), setup, cleanup }
-        );
+        let TracedService { init, localisation, setup, cleanup } = traced.service;
+        assert_eq!(init, Some(TracedInit::Reading(millis(400))));
+        assert_eq!(localisation, Some(SimSpan::ZERO), "of the two hosts, the lower median");
+        assert_eq!((setup.takes, setup.localisation), (Some(millis(500)), Some(millis(500))));
+        let no_host = (cleanup.takes, cleanup.localisation);
+        assert_eq!(no_host, (Some(millis(300)), None));
+        let own = [0, 1].map(|number| traced.maps[0][number].unwrap().localisation);
+        assert_eq!(own, [Some(SimSpan::ZERO), None], "the second one found the files there");
         // Half of 3 s, half a poll, and the commit itself.
         assert_eq!(traced.commit_wait, millis(1_500 + 500 + 100));
         let reduce = traced.reduces[0][0].unwrap().times.unwrap();
@@ -906,10 +908,18 @@ mod tests {
         let jobs = [(1, 9), (1, 5), (1, 6), (1, 7), (2, 8)];
         let jobs =
             (1..).zip(jobs).map(|(number, (at, read))| job(number, at * 1_000, read * 1_000));
-        let found = read(&jobs.collect::<String>(), "", V020).unwrap();
-        let init = |job: &JobEntry| job.traced.as_ref()?.service.init;
-        let inits: Vec<_> = found.jobs.iter().filter_map(init).map(|it| it.as_millis()).collect();
-        assert_eq!(inits, [8_000, 4_000, 5_000, 6_000, 3_000]);
+        let jobs: String = jobs.collect();
+        let inits = |jobs: &str| -> Vec<TracedInit> {
+            let found = read(jobs, "", V020).unwrap().jobs.into_iter();
+            found.filter_map(|job| job.traced?.service.init).collect()
+        };
+        let own = [8_000, 4_000, 5_000, 6_000, 3_000].map(|it| TracedInit::Reading(millis(it)));
+        assert_eq!(inits(&jobs), own);
+        // A policy that orders the reading lets jobs wait for its order, too.
+        let ordered = r#""jobProperties": {"mapred.jobtracker.taskScheduler": "x.CapacityTaskScheduler"}, "jobID""#;
+        let all = [8_000, 4_000, 5_000, 6_000, 7_000];
+        let since = all.map(|it| TracedInit::SinceSubmission(millis(it)));
+        assert_eq!(inits(&jobs.replace("\"jobID\"", ordered)), since);
     }
 
     #[test]

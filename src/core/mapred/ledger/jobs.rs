@@ -15,8 +15,9 @@ use crate::mapred::message::ToInjector;
 use crate::mapred::outbox::Outbox;
 use crate::mapred::reason::Reason;
 use crate::mapred::spec::{Input, JobSpec, Split};
+use crate::mapred::traced::TracedInit;
 use mumakil_base::random::mumak::MumakJobs;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::SimSpan;
 
 impl Ledger {
     pub(crate) fn submit(&mut self, spec: Arc<JobSpec>, out: &mut Outbox) {
@@ -86,15 +87,13 @@ impl Ledger {
         }
     }
 
-    /// Returns how long ago a job arrived; zero if it has not.
-    pub(crate) fn age(&self, id: JobId, now: SimTime) -> SimSpan {
-        self.job(id).map_or(SimSpan::ZERO, |job| now.saturating_since(job.submitted_at))
-    }
-
     /// Returns how long reading a job's splits takes according to its trace; `None` if no trace
     /// says so.
-    pub(crate) fn logged_init(&self, id: JobId) -> Option<SimSpan> {
-        self.job(id)?.spec.traced.as_ref()?.service.init
+    pub(crate) fn logged_reading(&self, id: JobId) -> Option<SimSpan> {
+        match self.job(id)?.spec.traced.as_ref()?.service.init? {
+            TracedInit::Reading(takes) => Some(takes),
+            TracedInit::SinceSubmission(_) => None,
+        }
     }
 
     /// Reads a job's splits; then its setup task may be launched or, without a setup, its maps and

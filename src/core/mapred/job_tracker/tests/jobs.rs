@@ -3,6 +3,7 @@
 use super::*;
 use crate::mapred::event::JobFact;
 use crate::mapred::hadoop::HadoopLine;
+use crate::mapred::traced::TracedInit;
 
 #[test]
 fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
@@ -25,7 +26,7 @@ fn the_job_runs_after_its_setup_and_ends_after_its_cleanup() {
 #[test]
 fn a_job_of_a_trace_is_read_as_long_as_in_the_log() {
     let mut traced = crate::mapred::traced::Traced::sample();
-    traced.service.init = Some(SimSpan::from_secs(2));
+    traced.service.init = Some(TracedInit::Reading(SimSpan::from_secs(2)));
     let traced = Some(Arc::new(traced));
     let mut bench = bench(hadoop());
     bench.submit(Arc::new(JobSpec { traced, ..JobSpec::clone(&job(0, 1, 1)) }));
@@ -149,6 +150,22 @@ fn splits_are_read_when_a_policy_says_so_that_wants_to() {
         bench.at(1).hear(ToJobTracker::Start);
         assert_eq!(read(&bench), [0, 1], "{line}: the thread reads the next job at once");
     }
+}
+
+#[test]
+fn a_job_whose_log_has_the_order_of_its_policy_is_read_when_it_was() {
+    let mut traced = crate::mapred::traced::Traced::sample();
+    traced.service.init = Some(TracedInit::SinceSubmission(SimSpan::from_millis(500)));
+    let logged = |id| {
+        let traced = Some(Arc::new(traced.clone()));
+        Arc::new(JobSpec { traced, ..JobSpec::clone(&job(id, 1, 1)) })
+    };
+    let mut ordered = bench_under(Box::new(ReadsLater), hadoop());
+    ordered.submit(logged(0)).at(1).hear(ToJobTracker::Start);
+    assert_eq!(read(&ordered), [0], "though the policy has not come to it");
+    let mut at_once = bench(hadoop());
+    at_once.submit(logged(0));
+    assert_eq!(read(&at_once), [0], "a policy without orders does not let it wait");
 }
 
 #[test]
