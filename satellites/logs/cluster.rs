@@ -16,18 +16,19 @@ use rustc_hash::FxHashMap;
 use serde_yaml::{Mapping, Value};
 
 use crate::LOGS;
+use crate::configured::{self, OF_FAIR};
 use crate::losses::{HostSigns, LostTracker};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
-use mumakil_core::cluster::{DEFAULT_RACK, without_escapes};
+use mumakil_core::cluster::{DEFAULT_RACK, PerSlot, without_escapes};
 use mumakil_core::mapred::{HadoopLine, Priority, SlotKind};
 use mumakil_core::trace::{Record, Records, Strictness, TraceError, clip};
 use mumakil_results::worded;
 use mumakil_scenario::hadoop_preset;
 use mumakil_traces::rumen::{
     Localisations, LogHearing, LogSurvey, LoggedAttempt, LoggedJob, LoggedOutcome, LoggedTopology,
-    MAP_SPECULATION, POLICY, PropertyNames, REDUCE_SPECULATION, RepeatedIds, RumenModel,
-    RunnableJob, TaskType, map_time, median, property, success,
+    MAP_SPECULATION, OUT_OF_BAND, POLICY, PropertyNames, REDUCE_SPECULATION, RepeatedIds,
+    RumenModel, RunnableJob, TaskType, map_time, median, property, success,
 };
 
 /// A cluster that was inferred from a log.
@@ -41,6 +42,10 @@ pub struct LoggedCluster {
     pub priorities: Vec<LaterPriority>,
     /// The trackers that were lost, in the order of time.
     pub lost: Vec<LostTracker>,
+    /// Whether its policy may have killed attempts.
+    pub has_kills: bool,
+    /// The pools or queues of its jobs, by name.
+    pub queues: BTreeMap<String, LoggedQueue>,
     /// The facts that the log does not show.
     pub missing: Vec<MissingFact>,
     /// How many jobs it was inferred from.
@@ -67,6 +72,17 @@ impl MissingFact {
     pub fn is_told_by(&self, set: &str) -> bool {
         let rest = self.setting.as_deref().and_then(|setting| set.strip_prefix(setting));
         rest.is_some_and(|rest| rest.starts_with(['=', '.']))
+    }
+
+    /// Returns the sentence about a fact whose setting is fitted; `None` unless it is among these.
+    fn fitted(&self, settings: &[InferredSetting]) -> Option<String> {
+        let setting = self.setting.as_deref()?;
+        settings.iter().any(|one| one.path == setting).then(|| {
+            format!(
+                "a log does not hold the settings of pools and queues: they are fitted (say what is \
+                 known: --known {setting}=…)"
+            )
+        })
     }
 }
 
@@ -104,9 +120,20 @@ worded! {
         Measured = "measured",
         /// It was measured, but may be more.
         AtLeast = "at least",
+        /// Others were tried, and it fits best.
+        Fitted = "fitted",
         /// Nothing shows it.
         Assumed = "assumed",
     }
+}
+
+/// A pool or queue, as the jobs that show the cluster used it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoggedQueue {
+    /// How many tasks its jobs had.
+    pub tasks: u64,
+    /// The users of its jobs.
+    pub users: BTreeSet<String>,
 }
 
 /// When a logged job began and ended, in milliseconds of the log.
@@ -124,6 +151,8 @@ pub struct LoggedTimes {
     pub finish: Option<u64>,
     /// How it ended.
     pub outcome: Option<LoggedOutcome>,
+    /// When its maps, and when its reduces, were first assigned, the earliest first.
+    pub assigned: PerSlot<Vec<u64>>,
 }
 
 /// A log that was read: when its jobs ran, and the cluster that the first of them show.
@@ -244,16 +273,30 @@ fn each(
 
 impl LoggedTimes {
     fn of(job: &LoggedJob) -> Self {
-        let known = |time: Option<u64>| time.filter(|time| 0 < *time);
-        let work = || job.tasks().filter(|task| !task.is_service());
-        let maps = work().filter(|task| task.task_type == Some(TaskType::Map));
+        let mut assigned = PerSlot::<Vec<u64>>::default();
+        let mut maps_done = None;
+        for task in job.tasks() {
+            let kind = match task.task_type {
+                Some(TaskType::Map) => SlotKind::Map,
+                Some(TaskType::Reduce) => SlotKind::Reduce,
+                _ => continue,
+            };
+            // Zero is an unknown time.
+            assigned[kind].extend(task.start_time.filter(|at| 0 < *at));
+            if kind == SlotKind::Map {
+                maps_done = maps_done.max(task.finish_time.filter(|at| 0 < *at));
+            }
+        }
+        SlotKind::BOTH.into_iter().for_each(|kind| assigned[kind].sort_unstable());
+        let firsts = SlotKind::BOTH.into_iter().filter_map(|kind| assigned[kind].first().copied());
         Self {
             name: job.job_id.clone(),
             submit: job.submitted().unwrap_or(0),
-            first_launch: work().filter_map(|task| known(task.start_time)).min(),
-            maps_done: maps.filter_map(|task| known(task.finish_time)).max(),
-            finish: known(job.finish_time),
+            first_launch: firsts.min(),
+            maps_done,
+            finish: job.finish_time.filter(|at| 0 < *at),
             outcome: job.outcome,
+            assigned,
         }
     }
 }
@@ -267,47 +310,8 @@ const MAP_SLOTS: PropertyNames =
     ["mapred.tasktracker.map.tasks.maximum", "mapreduce.tasktracker.map.tasks.maximum"];
 const REDUCE_SLOTS: PropertyNames =
     ["mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"];
-const OUT_OF_BAND: PropertyNames = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
 const EXPIRY: PropertyNames =
     ["mapred.tasktracker.expiry.interval", "mapreduce.jobtracker.expire.trackers.interval"];
-/// Reads the text of a property; `None` if it says nothing.
-type ReadSaid = fn(&str) -> Option<String>;
-
-/// The properties of the fair scheduler in a job's configuration, each with the setting that it is
-/// here, and how its text is read.
-const OF_FAIR: [(&str, &str, ReadSaid); 9] = [
-    ("locality.delay", "scheduler.fair.delay", |text| {
-        let delay = said_millis(text)?;
-        Some(format!("{{w1: {delay}, w2: {delay}}}"))
-    }),
-    ("preemption", "scheduler.fair.preemption", |text| (text == "true").then(|| "kill".to_owned())),
-    ("sizebasedweight", "scheduler.fair.size_based_weight", said_truth),
-    ("assignmultiple", "scheduler.fair.assign_multiple", said_truth),
-    ("assignmultiple.maps", "scheduler.fair.assign_maps", said_count),
-    ("assignmultiple.reduces", "scheduler.fair.assign_reduces", said_count),
-    ("load.max.diff", "scheduler.fair.max_load_difference", |text| {
-        text.parse()
-            .ok()
-            .filter(|share| (0.0..=1.0).contains(share))
-            .map(|share: f64| share.to_string())
-    }),
-    ("update.interval", "scheduler.fair.update_interval", said_millis),
-    ("preemption.interval", "scheduler.fair.preemption_interval", said_millis),
-];
-
-// Not above zero, such as -1, is Hadoop's word for its default.
-fn said_count(text: &str) -> Option<String> {
-    text.parse::<u32>().ok().filter(|count| 0 < *count).map(|count| count.to_string())
-}
-
-fn said_millis(text: &str) -> Option<String> {
-    said_count(text).map(|count| format!("{count}ms"))
-}
-
-fn said_truth(text: &str) -> Option<String> {
-    ["true", "false"].contains(&text).then(|| text.to_owned())
-}
-
 const BLOCK: PropertyNames = ["dfs.block.size", "dfs.blocksize"];
 
 /// Of a hundred hosts, this many have no more slots than is inferred.
@@ -330,6 +334,8 @@ struct ClusterSurvey {
     settings: BTreeMap<String, String>,
     configured: usize,
     speculates: bool,
+    queues: BTreeMap<String, LoggedQueue>,
+    has_kills: bool,
     jobs: usize,
 }
 
@@ -372,9 +378,23 @@ impl ClusterSurvey {
         let job = admitted.job;
         self.jobs += 1;
         self.log.add(admitted);
+        let queue = self.queues.entry(admitted.pool().to_owned()).or_default();
+        queue.tasks += u64::from(admitted.maps.get()) + u64::from(admitted.reduces.get());
+        queue.users.extend(job.user.clone());
         let init = job.launch_time.zip(job.submit_time);
         self.inits.extend(init.and_then(|(launch, submit)| launch.checked_sub(submit)));
         self.localisations.extend(Localisations::of(job).usual.map(SimSpan::as_millis));
+        let speculates = [MAP_SPECULATION, REDUCE_SPECULATION]
+            .into_iter()
+            .any(|names| property(&job.job_properties, names) == Some("true"));
+        self.speculates |= speculates;
+        // With second attempts, those that lose are killed, too.
+        if !speculates && job.outcome == Some(LoggedOutcome::Success) {
+            self.has_kills |= job
+                .tasks()
+                .flat_map(|task| &task.attempts)
+                .any(|attempt| attempt.result == Some(LoggedOutcome::Killed) && !attempt.is_lost);
+        }
         for task in job.tasks() {
             let is_reduce = task.task_type == Some(TaskType::Reduce);
             // Setups and cleanups are left out: they run in slots of either kind. So are attempts that
@@ -399,9 +419,6 @@ impl ClusterSurvey {
         if !job.job_properties.is_empty() {
             self.configured += 1;
             self.settings.clone_from(&job.job_properties);
-            self.speculates |= [MAP_SPECULATION, REDUCE_SPECULATION]
-                .iter()
-                .any(|names| self.said(*names).is_some_and(|flag| flag == "true"));
         }
     }
 
@@ -424,7 +441,12 @@ impl ClusterSurvey {
             topology: self.topology(),
             priorities: Vec::new(),
             lost: Vec::new(),
-            missing: Vec::new(),
+            has_kills: self.has_kills,
+            queues: std::mem::take(&mut self.queues),
+            missing: configured::unmodelled(&self.settings)
+                .into_iter()
+                .map(MissingFact::from)
+                .collect(),
             jobs: self.jobs,
         };
         let line = self.line(&mut found);
@@ -456,8 +478,15 @@ impl ClusterSurvey {
             let reason = "dfs.block.size of its jobs".to_owned();
             found.add("cluster.hdfs.block", Bytes::new(bytes), InferredBy::Said, reason);
         }
-        if let Some(init) = median(&mut self.inits) {
-            let reason = "median from a job's submission to its launch".to_owned();
+        // A policy that orders when jobs are read lets them wait for its order.
+        let is_ordered =
+            self.said(POLICY).is_some_and(|class| class.ends_with("CapacityTaskScheduler"));
+        let (init, which) = match is_ordered {
+            true => (self.inits.iter().min().copied(), "shortest time"),
+            false => (median(&mut self.inits), "median"),
+        };
+        if let Some(init) = init {
+            let reason = format!("{which} from a job's submission to its launch");
             found.add("cluster.jobtracker.init", millis(init), InferredBy::Measured, reason);
         }
         self.policy(&mut found);
@@ -525,7 +554,15 @@ impl ClusterSurvey {
         let rate = self.said(HEARTBEATS).and_then(|text| text.parse().ok()).and_then(Count::new);
         hadoop.heartbeats_per_second = rate.unwrap_or(hadoop.heartbeats_per_second);
         let trackers = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
-        let ruled = hadoop.heartbeat_interval(trackers).as_millis();
+        let factor = configured::heartbeat_factor(&self.settings, line);
+        let ruled = match factor {
+            None => hadoop.heartbeat_interval(trackers),
+            Some(factor) => {
+                let floor = std::mem::take(&mut hadoop.heartbeat_floor);
+                hadoop.heartbeat_interval(trackers).ceil_mul(factor).max(floor)
+            }
+        };
+        let ruled = ruled.as_millis();
         let measured = match self.log.hearing() {
             Some(LogHearing::Within(interval)) => Some(interval.as_millis()),
             Some(LogHearing::AtOnce(_)) | None => None,
@@ -538,7 +575,7 @@ impl ClusterSurvey {
         let rule = match rate {
             Some(rate) => format!("{} heartbeats a second for {trackers} trackers", rate.get()),
             None => format!("Hadoop's rule for {trackers} trackers"),
-        };
+        } + &factor.map_or_else(String::new, |factor| format!(", times {factor}"));
         let of_yarn = self.said(YARN_HEARTBEAT).and_then(|text| text.parse().ok());
         let (interval, sure, reason) = match measured {
             None if self.is_yarn() => match of_yarn {
@@ -665,13 +702,33 @@ impl ClusterSurvey {
             found.missing.push(MissingFact { text, setting: Some(setting) });
         }
         found.add("scheduler", policy, sure, reason);
+        if policy == "capacity" {
+            self.queues(found);
+        }
         for (property, path, read) in OF_FAIR.iter().filter(|_| policy == "fair" && !self.is_yarn())
         {
             let name = format!("mapred.fairscheduler.{property}");
             if let Some(value) = self.settings.get(&name).and_then(|text| read(text.trim())) {
+                found.has_kills |= *path == "scheduler.fair.preemption";
                 found.add(path, value, InferredBy::Said, name);
             }
         }
+    }
+
+    /// Adds the queues of the capacity scheduler: those that are said, or else those of the jobs.
+    fn queues(&self, found: &mut LoggedCluster) {
+        let path = "scheduler.capacity.allocations";
+        if let Some(said) = configured::queues(&self.settings) {
+            found.missing.retain(|fact| fact.setting.as_deref() != Some(path));
+            let reason = "mapred.capacity-scheduler.* of its jobs".to_owned();
+            return found.add(path, in_line(&said), InferredBy::Said, reason);
+        }
+        let used: BTreeSet<&str> = found.queues.keys().map(String::as_str).collect();
+        let names = configured::queue_names(&self.settings).chain(used).collect::<BTreeSet<_>>();
+        let reason =
+            format!("{} of its jobs, with equal shares", counted(names.len() as u64, "queue"));
+        let alike = configured::alike(names.into_iter());
+        found.add(path, in_line(&alike), InferredBy::Assumed, reason);
     }
 
     fn topology(&self) -> LoggedTopology {
@@ -685,6 +742,11 @@ impl ClusterSurvey {
             .map(|(rack, hosts)| LoggedTopology { name: rack.to_owned(), children: hosts });
         LoggedTopology { name: "<root>".to_owned(), children: racks.collect() }
     }
+}
+
+/// Returns a tree as text in one line.
+pub(super) fn in_line(tree: &Value) -> String {
+    serde_json::to_string(tree).expect("text and numbers")
 }
 
 /// Returns the rack and the name of an attempt's host, as far as the log tells them.
@@ -726,6 +788,20 @@ impl LoggedCluster {
         reason: String,
     ) {
         self.settings.push(InferredSetting { path, value: value.to_string(), sure, reason });
+    }
+
+    /// Takes settings that fit better than its own.
+    pub fn fit(&mut self, settings: Vec<InferredSetting>) {
+        for fact in &mut self.missing {
+            if let Some(text) = fact.fitted(&settings) {
+                fact.text = text;
+            }
+        }
+        for setting in settings {
+            self.settings.retain(|one| one.path != setting.path);
+            let after = self.settings.iter().rposition(|one| one.path.starts_with("scheduler"));
+            self.settings.insert(after.map_or(self.settings.len(), |place| place + 1), setting);
+        }
     }
 
     /// Returns a scenario, in YAML, that replays the log on the cluster, `lenient` or not. `topology`
@@ -1014,6 +1090,8 @@ mod tests {
             ],
             topology: LoggedTopology { name: "<root>".to_owned(), children: Vec::new() },
             lost: Vec::new(),
+            has_kills: false,
+            queues: BTreeMap::new(),
             priorities: vec![LaterPriority {
                 at: SimSpan::from_millis(1500),
                 job: "job_1_0002".to_owned(),

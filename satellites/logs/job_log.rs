@@ -6,7 +6,7 @@ use roxmltree::{Document, Node};
 use mumakil_core::trace::RecordFault;
 use mumakil_traces::rumen::{
     LoggedAttempt, LoggedJob, LoggedLocation, LoggedPriority, LoggedTask, RumenJobType, TaskType,
-    property, success,
+    pool, property, success,
 };
 
 /// A job of which some events have been read.
@@ -108,7 +108,7 @@ impl JobLog {
             ["mapred.child.java.opts", "mapreduce.reduce.java.opts"],
         );
         job.heap_megabytes = settings.get("mapred.child.java.opts").and_then(|text| heap(text));
-        if let Some(pool) = pool(&job) {
+        if let Some(pool) = pool(&job).map(str::to_owned) {
             job.queue = Some(pool);
         }
         for mut task in tasks.into_values() {
@@ -145,23 +145,6 @@ fn heap(options: &str) -> Option<u32> {
         _ => return None,
     };
     u32::try_from(mib).ok()
-}
-
-/// Returns the fair scheduler's pool of a job, if the configuration names one: the log has only the
-/// job's queue.
-fn pool(job: &LoggedJob) -> Option<String> {
-    let setting = |name: &str| job.job_properties.get(name).filter(|value| !value.is_empty());
-    setting("mapred.fairscheduler.pool")
-        .or_else(|| {
-            setting("mapred.jobtracker.taskScheduler")
-                .filter(|name| name.ends_with("FairScheduler"))?;
-            match setting("mapred.fairscheduler.poolnameproperty").map(String::as_str) {
-                // The fair scheduler's default is a pool for each user.
-                None | Some("user.name") => job.user.as_ref(),
-                Some(property) => setting(property),
-            }
-        })
-        .cloned()
 }
 
 /// Returns the place `/rack/host` as its layers.

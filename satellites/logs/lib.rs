@@ -5,18 +5,25 @@
 //! history, jhist   a job as a JobTracker logs it, or an application master; job_log: its parts
 //! format           the logs among the formats of traces
 //! cluster          LogReading: the cluster that a log shows, as settings of a scenario
+//!   configured     what the configurations of jobs say
 //!   losses         the trackers that were lost, as faults
 //!   trace_cluster  the cluster, printed or written
-//!   predict        a replay on it, its error, and runs with other settings
+//!   replay         a scenario with several seeds
+//!   fit, knobs     the settings of queues that fit best
+//!   predict        replays on it, its error, and runs with other settings
 //! ```
 
 pub mod cluster;
+mod configured;
+mod fit;
 mod format;
 mod history;
 mod jhist;
 mod job_log;
+mod knobs;
 pub mod losses;
 mod predict;
+mod replay;
 mod trace_cluster;
 
 use mumakil_cli::{Chapter, Command, CommandGroup, Satellite};

@@ -126,8 +126,9 @@ mod tests {
     #[test]
     fn a_tracker_that_starts_again_is_lost_at_once() {
         use LoggedOutcome::{Killed, Success};
-        let attempts = [(2_000, 41_000, Success), (42_000, 47_000, Killed), (48_000, 50_000, Success)];
-        assert_eq!(losses(&attempts), [(41_000, 5_000)]);
+        let attempts =
+            [(2_000, 41_000, Success), (42_000, 47_000, Killed), (48_000, 50_000, Success)];
+        assert_eq!(losses(&attempts), [(40_000, 6_000)]);
     }
 
     #[test]

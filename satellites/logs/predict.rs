@@ -1,29 +1,34 @@
 //! `mumakil predict`: a log, replayed on the cluster that it shows, and the error of that.
 //!
 //! ```text
-//! log ─► LogReading ─► cluster.yaml ─► replay ─┬─► errors: each job logged and predicted
-//!          first jobs                          │
-//!  + --known              + --set ─► what-if ────┴─► its mean, with the error as a band
+//! log ─► LogReading ─► fit ─► cluster.yaml ─► replays ─┬─► errors: each job logged and predicted
+//!          first jobs                                 │
+//!  + --known                    + --set ─► what-if ─────┴─► its mean, with the error as a band
 //! ```
+//! Each replay is made with several seeds. The first is kept as a run; of the others, the jobs count.
 
 mod errors;
 mod page;
+mod sides;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use self::errors::{ErrorBands, ErrorSizes, PARTS, error, error_of, judged, logged_rows};
-use crate::cluster::{LogReading, LoggedCluster};
+use crate::cluster::{InferredSetting, LogReading, LoggedCluster};
+use crate::fit::{Fit, FitSite};
+use crate::replay::{SeedRun, SeededJobs, in_parallel};
 use crate::trace_cluster::write_cluster;
 use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_cli::failure::Failure;
 use mumakil_cli::open::OpenOption;
-use mumakil_cli::progress::RunBar;
+use mumakil_cli::progress::{RunBar, StudyBar};
 use mumakil_cli::source::{self, Overrides};
 use mumakil_cli::table::lines_of;
 use mumakil_cli::{Program, file, interrupt, run, terminal};
@@ -33,7 +38,7 @@ use mumakil_results::tables::{JobRow, RunJobs};
 use mumakil_run::emulation::{Options, Prepared};
 use mumakil_run::output::results::RunResults;
 use mumakil_run::output::{AsideFolder, Digest, ReplacedFiles, RunFolder, check_runs};
-use mumakil_scenario::{Draft, Registry};
+use mumakil_scenario::{Draft, Registry, Warning};
 use mumakil_yaml::Path as Address;
 
 /// The files and folders of a prediction.
@@ -87,9 +92,13 @@ pub(super) struct PredictArguments {
     /// Set a value for a second run, such as scheduler=fair
     #[arg(long = "set", value_name = "PATH=VALUE")]
     sets: Vec<String>,
-    /// The seed of the runs
+    /// The seed of the first replay
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// How many replays there are, each with the next seed: a job's prediction is the mean of them.
+    /// The first one is kept as a run
+    #[arg(long, value_name = "NUMBER", default_value = "20")]
+    seeds: NonZero<u16>,
     /// The folder for the cluster, the runs and the page [default: out/LOG-predict]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -117,6 +126,8 @@ struct Prediction<'a> {
     /// How many of these jobs, from the first one on, the cluster was inferred from; the others were
     /// held back.
     calibrating: usize,
+    /// The jobs as they were replayed.
+    replayed: &'a SeededJobs,
     what_if: Option<OtherSettings>,
 }
 
@@ -127,14 +138,15 @@ struct OtherSettings {
     nodes: Option<u32>,
     /// Whether its results are those of the replay, byte by byte.
     is_same: bool,
-    jobs: RunJobs,
+    jobs: SeededJobs,
     bands: ErrorBands,
 }
 
-/// A run of a prediction.
-struct PredictedRun {
+/// The replays of a prediction.
+struct PredictedRuns {
+    /// The digest of the first one.
     digest: Digest,
-    jobs: RunJobs,
+    jobs: SeededJobs,
 }
 
 impl PredictArguments {
@@ -156,18 +168,24 @@ impl PredictArguments {
         };
         let folder = AsideFolder::create(&out, over)?;
         let file = folder.path().join(CLUSTER);
-        write_cluster(&file, &self.log, &reading.cluster, self.lenient, false)?;
+        write_cluster(&file, &self.log, &reading.cluster, self.lenient, true)?;
         // Prepare both runs before the first begins: a mistake in a setting is told at once.
-        let replay = self.prepare(&reading.cluster, &folder, &[], registry)?;
+        let (mut replay, mut what_if, mut warnings) =
+            self.prepare_both(&reading.cluster, &folder, registry)?;
+        let fitted = self.fit(&reading, &replay, &folder, registry);
+        if !fitted.is_empty() {
+            reading.cluster.fit(fitted);
+            write_cluster(&file, &self.log, &reading.cluster, self.lenient, true)?;
+            (replay, what_if, warnings) = self.prepare_both(&reading.cluster, &folder, registry)?;
+        }
+        terminal::warn_all(&warnings, self.json);
         replay.workload.left_out.iter().for_each(|part| terminal::warn(part));
-        let what_if = (!self.sets.is_empty())
-            .then(|| self.prepare(&reading.cluster, &folder, &self.sets, registry))
-            .transpose()?;
         let replayed = self.replay(&replay, &folder.path().join(REPLAY), &bar, registry)?;
         let logged = logged_rows(&reading.times);
-        let JobPairs(jobs) = judged(&logged, &replayed.jobs.all);
+        let JobPairs(jobs) = judged(&logged, &replayed.jobs.means);
         let calibrating = jobs.iter().filter(|job| job.places[0] < reading.calibrating).count();
-        let mut prediction = Prediction { reading, jobs, calibrating, what_if: None };
+        let mut prediction =
+            Prediction { reading, jobs, calibrating, replayed: &replayed.jobs, what_if: None };
         let bands = ErrorBands::of(prediction.judges()).ok_or_else(|| {
             Failure::run("no job that judges the prediction succeeded in the log and in the replay")
         })?;
@@ -196,6 +214,22 @@ impl PredictArguments {
         Ok(terminal::print(&lines)?)
     }
 
+    /// Returns the scenarios of the replays and of the second run, if there is one, and warnings.
+    fn prepare_both(
+        &self,
+        cluster: &LoggedCluster,
+        folder: &AsideFolder,
+        registry: &Registry,
+    ) -> Result<(Prepared, Option<Prepared>, Vec<Warning>), Failure> {
+        let (replay, mut warnings) = self.prepare(cluster, folder, &[], registry)?;
+        if self.sets.is_empty() {
+            return Ok((replay, None, warnings));
+        }
+        let (what_if, more) = self.prepare(cluster, folder, &self.sets, registry)?;
+        warnings.extend(more);
+        Ok((replay, Some(what_if), warnings))
+    }
+
     /// Returns the scenario of the cluster with some settings, ready to run. It names files where
     /// they will be once the folder has its name.
     fn prepare(
@@ -204,12 +238,29 @@ impl PredictArguments {
         folder: &AsideFolder,
         sets: &[String],
         registry: &Registry,
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<(Prepared, Vec<Warning>), Failure> {
+        let topology = std::path::absolute(folder.path().join(TOPOLOGY))
+            .map_err(|error| file::cannot(folder.path(), error))?;
+        let draft = self.draft(cluster, &topology, folder, sets)?;
+        let loaded = draft.resolve_with_files(registry)?;
+        let mut prepared = source::prepare(&draft, loaded.scenario, registry)?;
+        for (_, file) in prepared.scenario.keyed_files_mut().filter(|(_, it)| it.path == topology) {
+            file.path = folder.target().join(TOPOLOGY);
+        }
+        Ok((prepared, loaded.warnings))
+    }
+
+    /// Returns the text of the scenario of the cluster with some settings.
+    fn draft(
+        &self,
+        cluster: &LoggedCluster,
+        topology: &Path,
+        folder: &AsideFolder,
+        sets: &[String],
+    ) -> Result<Draft, Failure> {
         let file = folder.target().join(CLUSTER);
         let log = std::path::absolute(&self.log).map_err(|error| file::cannot(&file, error))?;
-        let topology = std::path::absolute(folder.path().join(TOPOLOGY))
-            .map_err(|error| file::cannot(&file, error))?;
-        let text = cluster.scenario("cluster", &log, &topology, self.lenient);
+        let text = cluster.scenario("cluster", &log, topology, self.lenient);
         let plain = Draft::of(&file.display().to_string(), &text)?;
         let mut draft = plain.clone();
         self.put_over(sets, &mut draft);
@@ -218,13 +269,37 @@ impl PredictArguments {
             others.iter().for_each(|set| draft.set(&format!("the log's {set}"), set));
             self.put_over(sets, &mut draft);
         }
-        let loaded = draft.resolve_with_files(registry)?;
-        terminal::warn_all(&loaded.warnings, self.json);
-        let mut prepared = source::prepare(&draft, loaded.scenario, registry)?;
-        for (_, file) in prepared.scenario.keyed_files_mut().filter(|(_, it)| it.path == topology) {
-            file.path = folder.target().join(TOPOLOGY);
-        }
-        Ok(prepared)
+        Ok(draft)
+    }
+
+    /// Returns the settings that the log lacks, as they fit its first jobs best.
+    fn fit(
+        &self,
+        reading: &LogReading,
+        replay: &Prepared,
+        folder: &AsideFolder,
+        registry: &Registry,
+    ) -> Vec<InferredSetting> {
+        let bar = StudyBar::new("try", self.json);
+        let told = self.known.iter().filter_map(|set| Some(set.split_once('=')?.0));
+        let site = FitSite {
+            prepared: replay,
+            cluster: &reading.cluster,
+            jobs: &reading.times[..reading.calibrating],
+            registry,
+            told: told.collect(),
+            bar: &bar,
+        };
+        let found = Fit::of(site).map(|fit| {
+            fit.search(&|settings| {
+                let mut cluster = reading.cluster.clone();
+                cluster.fit(settings.to_vec());
+                let draft = self.draft(&cluster, Path::new(TOPOLOGY), folder, &[]).ok()?;
+                Some(draft.resolve(registry).ok()?.scenario.scheduler)
+            })
+        });
+        bar.clear();
+        found.unwrap_or_default()
     }
 
     fn put_over(&self, sets: &[String], draft: &mut Draft) {
@@ -232,14 +307,14 @@ impl PredictArguments {
         Overrides { sets: sets.to_vec(), seed: self.seed, clock: None }.put_over(draft);
     }
 
-    /// Runs a scenario; returns its jobs.
+    /// Runs a scenario with each seed; returns its jobs. The first run is kept.
     fn replay(
         &self,
         prepared: &Prepared,
         target: &Path,
         bar: &RunBar,
         registry: &Registry,
-    ) -> Result<PredictedRun, Failure> {
+    ) -> Result<PredictedRuns, Failure> {
         let folder = RunFolder::create(target, false)?;
         let progress = Some(bar.watch(&prepared.scenario, prepared.jobs()));
         let time_limit = self.time_limit.map(run::real);
@@ -249,8 +324,17 @@ impl PredictArguments {
         let kept = kept?;
         run::verdict(prepared, &kept.emulated)?;
         let results = RunResults::new(folder.commit()?);
-        let jobs = RunJobs::read(&results).map_err(|error| Failure::Environment(error.into()))?;
-        Ok(PredictedRun { digest: kept.digest, jobs })
+        let first = RunJobs::read(&results).map_err(|error| Failure::Environment(error.into()))?;
+        let others = StudyBar::new("replay", self.json);
+        let seed = prepared.scenario.seed;
+        let runs = in_parallel(usize::from(self.seeds.get()) - 1, &others, |run| {
+            let options = Options { time_limit, ..Options::default() };
+            SeedRun::of(prepared, seed.wrapping_add(run as u64 + 1), registry, options)
+        });
+        others.clear();
+        let runs: Result<Vec<_>, Failure> = runs.into_iter().map(|run| Ok(run?.jobs)).collect();
+        let all = [vec![first.all], runs?].concat();
+        Ok(PredictedRuns { digest: kept.digest, jobs: SeededJobs::of(&all) })
     }
 }
 
@@ -310,6 +394,32 @@ impl<'a> Prediction<'a> {
         JobPairs(jobs)
     }
 
+    /// Returns the judging jobs that took in the log less or more than in each replay; `None` if one
+    /// replay shows no range.
+    fn outside(&self) -> Option<usize> {
+        let ranges = &self.replayed.ranges;
+        let outside = self.judges().iter().filter(|job| {
+            let range = ranges.get(job.name());
+            range.is_some_and(|[least, most]| !(*least..=*most).contains(&job.took[0]))
+        });
+        (1 < self.replayed.runs).then(|| outside.count())
+    }
+
+    /// Returns a sentence about the jobs that no replay reaches.
+    fn range_story(&self) -> Option<String> {
+        let (outside, runs) = (self.outside()?, self.replayed.runs);
+        let all = self.judges().len();
+        // Of one more run of the same process, so many jobs are the first or the last of all.
+        let by_chance = 2.0 / (runs as f64 + 1.0);
+        Some(format!(
+            "{outside} of {} ({:.0} %) took less or more in the log than in each of the {runs} replays; \
+             were log and replays of one kind, {:.0} % would by chance",
+            counted(all as u64, "job"),
+            1e2 * outside as f64 / all as f64,
+            1e2 * by_chance
+        ))
+    }
+
     /// Returns a sentence about what was done.
     fn story(&self) -> String {
         let (all, first) = (self.reading.times.len(), self.reading.calibrating);
@@ -345,7 +455,8 @@ impl<'a> Prediction<'a> {
     /// Returns what a reader must know before trusting the numbers, each a sentence.
     fn doubts(&self) -> Vec<String> {
         let missing = self.reading.cluster.missing.iter().map(|fact| fact.text.clone());
-        let mut doubts: Vec<String> = self.large_error().into_iter().chain(missing).collect();
+        let mut doubts: Vec<String> =
+            self.range_story().into_iter().chain(self.large_error()).chain(missing).collect();
         let unjudged = self.reading.times.len() - self.jobs.len();
         if 0 < unjudged {
             let jobs = counted(unjudged as u64, "job");
@@ -369,6 +480,7 @@ impl<'a> Prediction<'a> {
                         "job": job.name(),
                         "logged_ms": job.took[0],
                         "predicted_ms": job.took[1],
+                        "range_ms": self.replayed.ranges.get(job.name()),
                         "error": error(job),
                         "parts": PARTS.iter().enumerate().map(|(part, name)| {
                             ((*name).replace(' ', "_"), error_of(job, part))
@@ -389,6 +501,8 @@ impl<'a> Prediction<'a> {
             "error": all.first().map(|(_, of)| sizes(*of)),
             "parts": parts.collect::<serde_json::Map<_, _>>(),
             "held_back": self.is_held_back(),
+            "replays": self.replayed.runs,
+            "outside": self.outside(),
             "calibrating": jobs(&self.jobs[..self.calibrating]),
             "unjudged": self.reading.times.len() - self.jobs.len(),
             "cluster": self.reading.cluster.settings.iter().map(|setting| json!({
@@ -406,9 +520,15 @@ impl<'a> Prediction<'a> {
 impl OtherSettings {
     /// Returns the mean sojourn in seconds, and the ends of its band; `None` without jobs.
     fn mean(&self) -> Option<(f64, Option<[f64; 2]>)> {
-        let sojourns: Vec<f64> = self.jobs.counted().filter_map(JobRow::measured_s).collect();
+        let sojourns: Vec<f64> = self.jobs.means.iter().filter_map(JobRow::measured_s).collect();
         let mean = mean(&sojourns)?;
         Some((mean, self.bands.mean.map(|band| [mean * band.low, mean * band.high])))
+    }
+
+    /// Returns the seconds that a job of the log takes; `None` if it does not succeed.
+    fn takes(&self, job: &JobPair<'_>) -> Option<f64> {
+        // Its jobs are those of the replay, in the same order.
+        self.jobs.means.get(job.places[1]).and_then(JobRow::measured_s)
     }
 
     fn sentence(&self, prediction: &Prediction<'_>) -> String {
@@ -447,7 +567,7 @@ impl OtherSettings {
             "no_effect": self.is_same,
             "mean_s": mean.map(|(mean, _)| mean),
             "band_s": mean.and_then(|(_, band)| band),
-            "jobs": self.jobs.counted().filter_map(job).collect::<Vec<_>>(),
+            "jobs": self.jobs.means.iter().filter_map(job).collect::<Vec<_>>(),
         })
     }
 }

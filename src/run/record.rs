@@ -56,6 +56,7 @@ pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunPr
 pub use hdr::write_log;
 pub use heartbeats::AlikeHeartbeats;
 pub use histograms::file_safe_name;
+pub use jobs::job_row;
 pub(crate) use jobs::keys_on;
 pub use load::{LoadSummary, LoadVerdict, VerdictReason};
 pub use nodes::nodes_table;

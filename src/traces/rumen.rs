@@ -31,7 +31,9 @@ pub use attempt::{
 pub use format::{RUMEN_JOBS, read_jobs};
 pub use localisations::Localisations;
 pub use order::RepeatedIds;
-pub use properties::{MAP_SPECULATION, POLICY, PropertyNames, REDUCE_SPECULATION, property};
+pub use properties::{
+    MAP_SPECULATION, OUT_OF_BAND, POLICY, PropertyNames, REDUCE_SPECULATION, pool, property,
+};
 pub use record::{LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking, RumenJobType};
 pub use source::{Rumen, RumenPenalty};
 pub use survey::{LogHearing, LogSurvey, median, success};

@@ -103,6 +103,7 @@ impl ErrorBands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mumakil_core::cluster::PerSlot;
 
     fn logged(name: &str, times: [u64; 4]) -> LoggedTimes {
         let [submit, launch, maps_done, finish] = times;
@@ -113,6 +114,7 @@ mod tests {
             maps_done: Some(maps_done),
             finish: Some(finish),
             outcome: Some(LoggedOutcome::Success),
+            assigned: PerSlot::default(),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::Prediction;
 use super::errors::{PARTS, error, error_of};
-use mumakil_base::units::tell::percent;
+use super::{Prediction, sides};
+use mumakil_base::units::tell::{percent, span};
 use mumakil_compare::JobPair;
 use mumakil_draw::chart::{
     AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
@@ -30,14 +30,15 @@ pub(super) fn sections(prediction: &Prediction<'_>) -> Vec<Section> {
     );
     vec![
         Section::new("In short", short),
+        Section::new("By queue and user", vec![PageBlock::Table(sides::means(prediction))]),
         Section::new("Job by job", vec![PageBlock::Table(jobs(prediction))]),
     ]
 }
 
 pub(super) fn of(log: &Path, prediction: &Prediction<'_>) -> HtmlPage {
     let mut sections = sections(prediction);
-    let scatter = vec![PageBlock::Charts(vec![scatter(prediction)])];
-    sections.insert(1, Section::new("Logged and predicted", scatter));
+    let charts = [vec![scatter(prediction)], sides::timelines(prediction)].map(PageBlock::Charts);
+    sections.insert(1, Section::new("Logged and predicted", charts.into()));
     sections.push(Section::new("The cluster", vec![PageBlock::Table(cluster(prediction))]));
     HtmlPage {
         title: format!("Prediction of {}", log.display()),
@@ -102,12 +103,17 @@ fn jobs(prediction: &Prediction<'_>) -> PageTable {
     };
     jobs.0.truncate(MOST_JOBS);
     let mut table = jobs.table(caption, ["logged", "predicted"], &[]);
-    let notes = ["error"].into_iter().chain(PARTS);
-    table.notes = notes.map(|name| PageColumn::number(name, None)).collect();
+    let notes = ["error"].into_iter().chain(PARTS).map(|name| PageColumn::number(name, None));
+    table.notes = [PageColumn::text("replays")].into_iter().chain(notes).collect();
     for (row, job) in table.rows.iter_mut().zip(&jobs.0) {
         let parts = (0..PARTS.len()).map(|part| error_of(job, part));
         let errors = [Some(error(job))].into_iter().chain(parts);
-        row.notes = errors.map(|error| PageCell::maybe(error, signed)).collect();
+        let range = prediction.replayed.ranges.get(job.name()).map_or_else(String::new, |range| {
+            let [least, most] = range.map(|took| span(took as f64 / 1e3));
+            format!("{least} to {most}")
+        });
+        let errors = errors.map(|error| PageCell::maybe(error, signed));
+        row.notes = [PageCell::text(range)].into_iter().chain(errors).collect();
     }
     table.page_table()
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use mumakil::cluster::{Hdfs, TrackerId};
 use mumakil::emulation::Prepared;
+use mumakil::mapred::Hadoop;
 use mumakil::output::results::RunResults;
 use mumakil::tables::{AttemptEnd, AttemptKind, AttemptRow, JobEnd, JobRow};
 
@@ -49,12 +50,18 @@ pub(crate) fn of(scenario: &Path, run: &Path, policy: &str) -> Vec<JobHistory> {
     let attempts: Vec<AttemptRow> = results.all().unwrap();
     let interval = prepared.scenario.hadoop.heartbeat_interval(prepared.topology.len());
     let rate = f64::from(prepared.topology.len()) / interval.as_secs_f64();
-    let settings = [
-        ("mapred.jobtracker.taskScheduler", policy),
-        ("mapred.heartbeats.in.second", &rate.to_string()),
+    let mut settings = vec![
+        ("mapred.jobtracker.taskScheduler", policy.to_owned()),
+        ("mapred.heartbeats.in.second", rate.to_string()),
     ];
+    let expiry = prepared.scenario.hadoop.expiry;
+    if expiry != Hadoop::of(prepared.scenario.hadoop.line).expiry {
+        let expiry = expiry.as_millis().to_string();
+        settings.push(("mapred.tasktracker.expiry.interval", expiry));
+    }
     let mut configuration = "<?xml version=\"1.0\"?><configuration>\n".to_owned();
-    for (name, value) in SETTINGS.into_iter().chain(settings) {
+    let always = SETTINGS.map(|(name, value)| (name, value.to_owned()));
+    for (name, value) in always.into_iter().chain(settings) {
         writeln!(configuration, "<property><name>{name}</name><value>{value}</value></property>")
             .unwrap();
     }
@@ -82,8 +89,9 @@ fn log(prepared: &Prepared, job: &JobRow, attempts: &[&AttemptRow]) -> String {
     writeln!(
         log,
         "Job JOBID=\"{id}\" JOBNAME=\"{}\" USER=\"{user}\" SUBMIT_TIME=\"{submitted}\" \
-         JOB_QUEUE=\"default\" .",
-        job.name.as_str()
+         JOB_QUEUE=\"{}\" .",
+        job.name.as_str(),
+        job.pool.as_str()
     )
     .unwrap();
     writeln!(
@@ -117,13 +125,16 @@ fn log(prepared: &Prepared, job: &JobRow, attempts: &[&AttemptRow]) -> String {
         }
         let places: Vec<String> = holders.iter().map(|node| place(prepared, *node)).collect();
         let splits = places.join(",");
-        writeln!(
-            log,
-            "Task TASKID=\"{task}\" TASK_TYPE=\"{kind}\" START_TIME=\"{}\" SPLITS=\"{splits}\" .",
-            at(row.launch_ms)
-        )
-        .unwrap();
-        let got = row.start_ms.unwrap();
+        if row.attempt == 0 {
+            writeln!(
+                log,
+                "Task TASKID=\"{task}\" TASK_TYPE=\"{kind}\" START_TIME=\"{}\" \
+                 SPLITS=\"{splits}\" .",
+                at(row.launch_ms)
+            )
+            .unwrap();
+        }
+        let got = row.start_ms.or(row.launch_ms).unwrap();
         let start = got.max(*there.entry(row.node.as_str()).or_insert(got + copying));
         writeln!(
             log,
@@ -146,14 +157,19 @@ fn log(prepared: &Prepared, job: &JobRow, attempts: &[&AttemptRow]) -> String {
             AttemptEnd::Failed => "FAILED",
             AttemptEnd::Killed | AttemptEnd::Lost | AttemptEnd::Unfinished => "KILLED",
         };
+        // The JobTracker writes the end of an attempt on a lost tracker.
+        let (finish, error) = match row.killed_code.as_str() {
+            "tracker-lost" => (row.heard_ms, "ERROR=\"Lost task tracker: tracker_n\" "),
+            _ => (row.finish_ms, ""),
+        };
         let bytes = input.map_or(0, |input| input.bytes(number, job.maps).get());
         writeln!(
             log,
             "{record} TASK_TYPE=\"{kind}\" TASKID=\"{task}\" TASK_ATTEMPT_ID=\"{attempt}\" \
-             TASK_STATUS=\"{outcome}\" {phases}FINISH_TIME=\"{}\" HOSTNAME=\"{}\" \
+             TASK_STATUS=\"{outcome}\" {phases}FINISH_TIME=\"{}\" HOSTNAME=\"{}\" {error}\
              COUNTERS=\"{{(FileSystemCounters)(FileSystemCounters)[(HDFS_BYTES_READ)\
              (HDFS_BYTES_READ)({bytes})]}}\" .",
-            at(row.finish_ms),
+            at(finish),
             place(prepared, node_of(row.node.as_str()))
         )
         .unwrap();

@@ -152,13 +152,17 @@ impl Traced {
     /// Returns how long the files of the job are copied for an attempt that needs them first.
     pub fn localisation(&self, attempt: AttemptId) -> Option<SimSpan> {
         let AttemptId { task, number } = attempt;
-        let of_try = |tasks| find(tasks, task.index, number)?.localisation;
-        let own = match task.kind {
-            TaskKind::Map => of_try(&self.maps),
-            TaskKind::Reduce => of_try(&self.reduces),
-            TaskKind::Setup => self.service.setup.localisation,
-            TaskKind::Cleanup => self.service.cleanup.localisation,
+        let tasks = match task.kind {
+            TaskKind::Map => &self.maps,
+            TaskKind::Reduce => &self.reduces,
+            TaskKind::Setup => {
+                return self.service.setup.localisation.or(self.service.localisation);
+            }
+            TaskKind::Cleanup => {
+                return self.service.cleanup.localisation.or(self.service.localisation);
+            }
         };
+        let own = find(tasks, task.index, number).and_then(|logged| logged.localisation);
         own.or(self.service.localisation)
     }
 

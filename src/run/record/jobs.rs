@@ -55,7 +55,7 @@ impl JobsTable {
         ended: SimTime,
     ) -> Result<(), RecordError> {
         for job in books.jobs() {
-            let mut row = row(job);
+            let mut row = job_row(job);
             add_sizes(job, &mut row);
             add_deadline(job, ended, &mut row);
             if let Some(chain) = self.chains.get(&job.spec.id) {
@@ -71,7 +71,7 @@ impl JobsTable {
 }
 
 /// Returns the row of a job, without the columns that `record` adds.
-fn row(job: &BookedJob) -> JobRow {
+pub fn job_row(job: &BookedJob) -> JobRow {
     let spec = &*job.spec;
     // The difference of truncated instants: `submit_ms + sojourn_ms` is exactly `finish_ms`.
     let since = |at: SimTime| at.as_millis() - job.submitted.as_millis();

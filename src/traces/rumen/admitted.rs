@@ -96,7 +96,7 @@ impl<'a> RunnableJob<'a> {
         let nobody = if is_mumak { "(unknown)" } else { "unknown" };
         let entry = JobEntry {
             user: job.user.clone().unwrap_or_else(|| nobody.to_owned()),
-            pool: (!is_mumak).then(|| job.queue.clone().unwrap_or_else(|| "default".to_owned())),
+            pool: (!is_mumak).then(|| self.pool().to_owned()),
             priority: priority(job, is_mumak),
             maps: Some(self.maps),
             reduces: self.reduces,
@@ -105,6 +105,11 @@ impl<'a> RunnableJob<'a> {
             ..plain
         };
         if keeps_settings { properties::with_settings(entry, &job.job_properties) } else { entry }
+    }
+
+    /// Returns the pool or queue of the job.
+    pub fn pool(&self) -> &str {
+        properties::pool(self.job).or(self.job.queue.as_deref()).unwrap_or("default")
     }
 
     /// Returns when the last map ended, in the milliseconds of the trace.

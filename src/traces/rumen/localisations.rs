@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::admitted::number_of;
-use super::attempt::LoggedAttempt;
 use super::record::LoggedJob;
 use super::survey::median;
 use mumakil_base::units::SimSpan;
@@ -36,12 +35,15 @@ impl<'a> Localisations<'a> {
     pub fn of(job: &'a LoggedJob) -> Self {
         let mut waits: BTreeMap<&str, Vec<AttemptWait<'_>>> = BTreeMap::new();
         for task in job.tasks() {
-            let known = |time: Option<u64>| time.filter(|time| 0 < *time);
-            let is_first = |attempt: &&LoggedAttempt| number_of(&attempt.attempt_id) == Ok(0);
-            let first = task.attempts.iter().find(is_first);
-            let Some((first, assigned)) = first.zip(known(task.start_time)) else { continue };
-            let host_and_start = first.host_name.as_deref().zip(known(first.start_time));
+            let mut attempts = task.attempts.iter();
+            let first = attempts.find(|attempt| number_of(&attempt.attempt_id) == Ok(0));
+            let Some((first, assigned)) = first.zip(task.start_time) else { continue };
+            let host_and_start = first.host_name.as_deref().zip(first.start_time);
             let Some((host, started)) = host_and_start else { continue };
+            // Zero is an unknown time.
+            if assigned == 0 || started == 0 {
+                continue;
+            }
             let takes = started.saturating_sub(assigned);
             let wait = AttemptWait { assigned, takes, id: &first.attempt_id };
             waits.entry(host).or_default().push(wait);
@@ -55,11 +57,13 @@ impl<'a> Localisations<'a> {
             firsts.push((of_host[0].id, of_host[0].takes));
         }
         let for_messages = median(&mut others).unwrap_or(0);
-        let copied = |takes: u64| SimSpan::from_millis(takes.saturating_sub(for_messages));
         let mut all: Vec<u64> = firsts.iter().map(|(_, takes)| *takes).collect();
+        let messages = SimSpan::from_millis(for_messages);
+        let firsts = firsts.into_iter().map(|(id, takes)| (id, SimSpan::from_millis(takes)));
         Self {
-            usual: median(&mut all).map(copied),
-            firsts: firsts.into_iter().map(|(id, takes)| (id, copied(takes))).collect(),
+            usual: median(&mut all)
+                .map(|takes| SimSpan::from_millis(takes).saturating_sub(messages)),
+            firsts: firsts.map(|(id, takes)| (id, takes.saturating_sub(messages))).collect(),
         }
     }
 

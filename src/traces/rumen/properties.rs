@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::record::LoggedJob;
 use mumakil_base::units::{Count, Fraction};
 use mumakil_scenario::workload::JobEntry;
 
@@ -16,6 +17,8 @@ pub type PropertyNames = [&'static str; 2];
 /// The class of the JobTracker's policy.
 pub const POLICY: PropertyNames =
     ["mapred.jobtracker.taskScheduler", "mapreduce.jobtracker.taskscheduler"];
+/// Whether trackers send extra heartbeats as attempts end.
+pub const OUT_OF_BAND: PropertyNames = ["mapreduce.tasktracker.outofband.heartbeat"; 2];
 const SLOW_START: PropertyNames =
     ["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"];
 const MAP_ATTEMPTS: PropertyNames = ["mapreduce.map.maxattempts", "mapred.map.max.attempts"];
@@ -37,6 +40,22 @@ pub const REDUCE_SPECULATION: PropertyNames =
 /// Returns the value of a property, by the first of its names that is there.
 pub fn property(properties: &BTreeMap<String, String>, names: PropertyNames) -> Option<&str> {
     names.iter().find_map(|name| properties.get(*name)).map(String::as_str)
+}
+
+/// Returns the fair scheduler's pool of a job, if its configuration names one: a log has only the
+/// job's queue.
+pub fn pool(job: &LoggedJob) -> Option<&str> {
+    let setting = |name: &str| {
+        job.job_properties.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    };
+    setting("mapred.fairscheduler.pool").or_else(|| {
+        setting(POLICY[0]).filter(|name| name.ends_with("FairScheduler"))?;
+        match setting("mapred.fairscheduler.poolnameproperty") {
+            // The fair scheduler's default is a pool for each user.
+            None | Some("user.name") => job.user.as_deref(),
+            Some(property) => setting(property),
+        }
+    })
 }
 
 /// Returns a job with the settings that its properties contain.

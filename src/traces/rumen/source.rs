@@ -854,7 +854,7 @@ mod tests {
         let traced = found.jobs[1].traced.as_ref().unwrap();
         let TracedService { init, localisation, setup, cleanup } = traced.service;
         assert_eq!(init, Some(TracedInit::Reading(millis(400))));
-        assert_eq!(localisation, Some(SimSpan::ZERO), "of the two hosts, the lower median");
+        assert_eq!(localisation, Some(millis(500)), "of two hosts, the upper median");
         assert_eq!((setup.takes, setup.localisation), (Some(millis(500)), Some(millis(500))));
         let no_host = (cleanup.takes, cleanup.localisation);
         assert_eq!(no_host, (Some(millis(300)), None));
@@ -917,7 +917,7 @@ mod tests {
         assert_eq!(inits(&jobs), own);
         // A policy that orders the reading lets jobs wait for its order, too.
         let ordered = r#""jobProperties": {"mapred.jobtracker.taskScheduler": "x.CapacityTaskScheduler"}, "jobID""#;
-        let all = [8_000, 4_000, 5_000, 6_000, 7_000];
+        let all = [8_000, 4_000, 5_000, 6_000, 6_000];
         let since = all.map(|it| TracedInit::SinceSubmission(millis(it)));
         assert_eq!(inits(&jobs.replace("\"jobID\"", ordered)), since);
     }

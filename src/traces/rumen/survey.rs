@@ -9,6 +9,7 @@
 
 use super::admitted::{RumenModel, RunnableJob, map_time};
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask};
+use super::properties::{OUT_OF_BAND, property};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Hadoop;
 
@@ -23,6 +24,8 @@ pub struct LogSurvey {
     /// The shortest time from the assignment of a setup or cleanup until the JobTracker heard of its
     /// end, in milliseconds; `None` if there was none.
     shortest_service: Option<u64>,
+    /// Whether the last configuration says that trackers send no extra heartbeats.
+    waits_for_beats: bool,
     /// The maps whose input was in their rack, and those whose input was in another rack.
     far: [FarMaps; 2],
 }
@@ -64,6 +67,9 @@ impl LogSurvey {
                 let delay = heard.saturating_sub(ended);
                 self.delays.push(u32::try_from(delay).unwrap_or(u32::MAX));
             }
+        }
+        if let Some(said) = property(&job.job_properties, OUT_OF_BAND) {
+            self.waits_for_beats = said == "false";
         }
         let service = job.tasks().filter(|task| task.is_service() && success(task).is_some());
         let spans = service.filter_map(|task| task.finish_time?.checked_sub(task.start_time?));
@@ -113,7 +119,8 @@ impl LogSurvey {
             Some(span) if span <= interval + interval / 10 => span,
             _ => interval,
         };
-        Some(if u64::from(usual) * 4 < interval {
+        // Where few tasks ended, many may have done so shortly before a heartbeat.
+        Some(if u64::from(usual) * 4 < interval && !self.waits_for_beats {
             LogHearing::AtOnce(SimSpan::from_millis(usual.into()))
         } else {
             LogHearing::Within(SimSpan::from_millis(interval))
@@ -250,6 +257,8 @@ mod tests {
         let at_once: Vec<u32> = (0..100).map(|at| if at < 90 { 10 } else { 4_000 }).collect();
         let hearing = survey(&at_once).hearing();
         assert_eq!(hearing, Some(LogHearing::AtOnce(SimSpan::from_millis(10))));
+        let said = LogSurvey { waits_for_beats: true, ..survey(&at_once) };
+        assert!(matches!(said.hearing(), Some(LogHearing::Within(_))), "what is said holds");
         let skewed = LogSurvey { shortest_service: Some(3_004), ..survey(&[90_000; 100]) };
         let hearing = skewed.hearing();
         assert_eq!(hearing, Some(LogHearing::Within(SimSpan::from_millis(3_004))));

@@ -155,14 +155,14 @@ fn splits_are_read_when_a_policy_says_so_that_wants_to() {
 #[test]
 fn a_job_whose_log_has_the_order_of_its_policy_is_read_when_it_was() {
     let mut traced = crate::mapred::traced::Traced::sample();
-    traced.service.init = Some(TracedInit::SinceSubmission(SimSpan::from_millis(500)));
+    traced.service.init = Some(TracedInit::SinceSubmission(SimSpan::from_secs(1)));
     let logged = |id| {
         let traced = Some(Arc::new(traced.clone()));
         Arc::new(JobSpec { traced, ..JobSpec::clone(&job(id, 1, 1)) })
     };
     let mut ordered = bench_under(Box::new(ReadsLater), hadoop());
-    ordered.submit(logged(0)).at(1).hear(ToJobTracker::Start);
-    assert_eq!(read(&ordered), [0], "though the policy has not come to it");
+    ordered.submit(logged(0)).submit(job(1, 1, 0)).at(1).hear(ToJobTracker::Start);
+    assert_eq!(read(&ordered), [0, 1], "though the policy ordered the second one alone");
     let mut at_once = bench(hadoop());
     at_once.submit(logged(0));
     assert_eq!(read(&at_once), [0], "a policy without orders does not let it wait");
