@@ -24,6 +24,7 @@ pub use mumakil_cli::policy::contestant::Contestant;
 pub use suite::{SUITES, Suite};
 
 use self::scores::{ContestNumbers, PolicyScore, RunFailures};
+use mumakil_base::worded;
 use mumakil_cli::{Chapter, Command, CommandGroup, Satellite};
 use mumakil_core::mapred::PolicyFailed;
 use mumakil_run::emulation::EmulationError;
@@ -61,15 +62,17 @@ pub enum ScoreError {
     Baseline(String),
 }
 
-/// Whether a policy has a place in the contest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It has a score.
-    Scored,
-    /// The machine was too busy to tell.
-    NotJudged,
-    /// It has broken a rule.
-    Out,
+worded! {
+    /// Whether a policy has a place in the contest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Verdict {
+        /// It has a score.
+        Scored = "scored",
+        /// The machine was too busy to tell.
+        NotJudged = "not judged",
+        /// It has broken a rule.
+        Out = "out",
+    }
 }
 
 impl Verdict {
@@ -79,15 +82,6 @@ impl Verdict {
             [] => Self::Scored,
             all if all.iter().all(|why| PolicyFailed::is_busy(why)) => Self::NotJudged,
             _ => Self::Out,
-        }
-    }
-
-    /// Returns the verdict in words, for a table.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Scored => "scored",
-            Self::NotJudged => "not judged",
-            Self::Out => "out",
         }
     }
 }

@@ -104,7 +104,7 @@ impl ScoredContest<'_> {
             let ratio = |ratio| PageCell::maybe(ratio, shown);
             let total = match score.verdict() {
                 Verdict::Scored => ratio(score.total),
-                other => PageCell::text(other.words()),
+                other => PageCell::text(other.word()),
             };
             let mut row = vec![PageCell::text(score.title()), total];
             row.extend(held_back.then(|| ratio(score.held_back)));

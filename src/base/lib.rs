@@ -9,6 +9,7 @@
 //! panics       the panics that no code has answered for
 //! files, disk  the names of a run's files, and all changes of the disk
 //! shell        words of a command that is shown, quoted
+//! worded       enums whose values each have a word
 //! ```
 //!
 //! This crate depends on no other crate of Mumakil; all others depend on it.
@@ -24,3 +25,4 @@ pub mod shell;
 pub mod statistics;
 pub mod theory;
 pub mod units;
+mod worded;

@@ -10,6 +10,7 @@ use super::lines::TerminalLines;
 use super::table::{Align, table};
 use super::terminal;
 use mumakil_base::nearest::nearest;
+use mumakil_base::worded;
 use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
 use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
@@ -48,34 +49,23 @@ pub(super) struct ShowArguments {
     second: Option<String>,
 }
 
-/// The kinds of things that have names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NameKind {
-    Scenario,
-    Suite,
-    Scheduler,
-    Quantity,
-    Table,
-    Key,
-    Schema,
+worded! {
+    /// The kinds of things that have names.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum NameKind {
+        Scenario = "scenario",
+        Suite = "suite",
+        Scheduler = "scheduler",
+        Quantity = "quantity",
+        Table = "table",
+        Key = "key",
+        Schema = "schema",
+    }
 }
 
 impl NameKind {
     /// The kinds whose names may stand alone.
     const PLAIN: [Self; 6] = [Scenario, Suite, Scheduler, Quantity, Table, Key];
-    const ALL: [Self; 7] = [Scenario, Suite, Scheduler, Quantity, Table, Key, Schema];
-
-    const fn word(self) -> &'static str {
-        match self {
-            Scenario => "scenario",
-            Suite => "suite",
-            Scheduler => "scheduler",
-            Quantity => "quantity",
-            Table => "table",
-            Key => "key",
-            Schema => "schema",
-        }
-    }
 
     fn of(word: &str) -> Result<Self, Failure> {
         Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {

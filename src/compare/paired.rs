@@ -17,39 +17,31 @@ use mumakil_base::statistics::{
     outliers, quantile,
 };
 use mumakil_base::units::tell::{count, counted, significant};
+use mumakil_base::worded;
 use mumakil_results::expect::Unit;
 
-/// The verdict on a ratio: whether the two sides differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RatioVerdict {
-    /// The ratio is below one.
-    Less,
-    /// The ratio is above one.
-    More,
-    /// Both sides are equal with every seed.
-    Same,
-    /// The ratio may be one.
-    Undecided,
-    /// There is no ratio: a number is missing, or not above zero.
-    Unknown,
+worded! {
+    /// The verdict on a ratio: whether the two sides differ.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RatioVerdict {
+        /// The ratio is below one.
+        Less = "less",
+        /// The ratio is above one.
+        More = "more",
+        /// Both sides are equal with every seed.
+        Same = "same",
+        /// The ratio may be one.
+        Undecided = "undecided",
+        /// There is no ratio: a number is missing, or not above zero.
+        Unknown = "unknown",
+    }
 }
 
 impl RatioVerdict {
     /// Returns whether the sides are known to differ, or to be equal.
     pub fn is_decided(self) -> bool {
         matches!(self, Self::Less | Self::More | Self::Same)
-    }
-
-    /// Returns the word for the verdict in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Less => "less",
-            Self::More => "more",
-            Self::Same => "same",
-            Self::Undecided => "undecided",
-            Self::Unknown => "unknown",
-        }
     }
 }
 

@@ -24,6 +24,7 @@ mod unbroken;
 use serde::{Deserialize, Serialize};
 
 use crate::chart::{Drawing, SeriesLook};
+use mumakil_base::worded;
 
 /// A report.
 #[derive(Clone, Debug, Default)]
@@ -115,20 +116,22 @@ pub struct PublishedComparison {
     pub difference: String,
 }
 
-/// The verdict on an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Judgement {
-    /// It holds.
-    Holds,
-    /// It does not hold.
-    Fails,
-    /// It does not hold; this gap is known and explained.
-    KnownGap,
-    /// It states no bound: the number is only reported.
-    Reported,
-    /// It was not judged.
-    Skipped,
+worded! {
+    /// The verdict on an expectation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Judgement {
+        /// It holds.
+        Holds = "holds",
+        /// It does not hold.
+        Fails = "fails",
+        /// It does not hold; this gap is known and explained.
+        KnownGap = "known gap",
+        /// It states no bound: the number is only reported.
+        Reported = "reported",
+        /// It was not judged.
+        Skipped = "skipped",
+    }
 }
 
 /// A table that readers can sort.
@@ -252,17 +255,6 @@ impl Judgement {
             Self::KnownGap => "≈",
             Self::Reported => "•",
             Self::Skipped => "–",
-        }
-    }
-
-    /// Returns the word for the verdict.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::KnownGap => "known gap",
-            Self::Reported => "reported",
-            Self::Skipped => "skipped",
         }
     }
 }

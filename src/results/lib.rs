@@ -13,4 +13,5 @@
 pub mod expect;
 pub mod explain;
 pub mod tables;
-mod worded;
+
+pub use mumakil_base::worded;

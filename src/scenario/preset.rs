@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn every_line_has_its_settings() {
-        let lines = HadoopLine::ALL.map(HadoopLine::name);
+        let lines = HadoopLine::ALL.map(HadoopLine::word);
         assert!(HADOOP.names().eq(lines));
         for line in HadoopLine::ALL {
-            let preset = serde_yaml::to_string(&HADOOP.get(line.name())).unwrap();
+            let preset = serde_yaml::to_string(&HADOOP.get(line.word())).unwrap();
             assert_eq!(Hadoop::of(line), serde_yaml::from_str(&preset).unwrap(), "{line}");
         }
     }

@@ -28,7 +28,7 @@ fn a_scenario_is_complete_with_a_job() {
     let scenario = scenario(JOB);
     assert_eq!(scenario.name.as_str(), "test");
     assert_eq!(scenario.seed, 42);
-    assert_eq!(scenario.hadoop.line.name(), "0.20");
+    assert_eq!(scenario.hadoop.line.word(), "0.20");
     assert_eq!(scenario.cluster.nodes.get(), 20);
     assert_eq!(scenario.scheduler, SchedulerChoice::named("fifo"));
 }
@@ -289,7 +289,7 @@ fn every_preset_resolves_and_reads_back_the_same() {
         for cluster in CLUSTERS.names() {
             let text = format!("{JOB}hadoop: \"{line}\"\ncluster: {cluster}\nscheduler: lazy\n");
             let first = scenario(&text);
-            assert_eq!(first.hadoop.line.name(), line);
+            assert_eq!(first.hadoop.line.word(), line);
             let second = scenario(&first.to_yaml());
             assert_eq!(first, second, "{line} {cluster}");
             assert_eq!(first.to_yaml(), second.to_yaml(), "{line} {cluster}");
@@ -351,8 +351,8 @@ fn a_field_of_a_preset_keeps_the_rest_of_it() {
 #[test]
 fn a_line_without_quotes_is_understood() {
     for (written, line) in [("0.20", "0.20"), ("0.21", "0.21"), ("1.x", "1.x")] {
-        assert_eq!(scenario(&format!("{JOB}hadoop: {written}")).hadoop.line.name(), line);
-        assert_eq!(scenario(&format!("{JOB}hadoop: {{line: {written}}}")).hadoop.line.name(), line);
+        assert_eq!(scenario(&format!("{JOB}hadoop: {written}")).hadoop.line.word(), line);
+        assert_eq!(scenario(&format!("{JOB}hadoop: {{line: {written}}}")).hadoop.line.word(), line);
     }
 }
 

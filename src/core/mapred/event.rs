@@ -14,6 +14,7 @@ use crate::mapred::ids::{AttemptId, JobId};
 use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::spec::{Block, JobAlteration, JobSpec};
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
+use mumakil_base::worded;
 
 /// A fact with its instant.
 #[derive(Clone, Debug)]
@@ -264,18 +265,20 @@ pub struct CopyMade {
     pub distance: Option<Locality>,
 }
 
-/// An order to end, stop or resume an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The attempt ends, and its work is lost.
-    Kill,
-    /// The attempt stops, and keeps its memory and its work.
-    Suspend,
-    /// The attempt goes on.
-    Resume,
-    /// The attempt writes its state to disk and ends. Its task goes on from there, perhaps on another
-    /// node.
-    Checkpoint,
+worded! {
+    /// An order to end, stop or resume an attempt.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Order {
+        /// The attempt ends, and its work is lost.
+        Kill = "kill",
+        /// The attempt stops, and keeps its memory and its work.
+        Suspend = "suspend",
+        /// The attempt goes on.
+        Resume = "resume",
+        /// The attempt writes its state to disk and ends. Its task goes on from there, perhaps on another
+        /// node.
+        Checkpoint = "checkpoint",
+    }
 }
 
 /// An incident of a machine, or the end of an incident.
@@ -336,15 +339,17 @@ pub enum Incident {
     },
 }
 
-/// How a job or an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    /// It did its work.
-    Succeeded,
-    /// It failed.
-    Failed,
-    /// It was killed: by a user, the JobTracker or a fault, not by an error of its own.
-    Killed,
+worded! {
+    /// How a job or an attempt ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Outcome {
+        /// It did its work.
+        Succeeded = "succeeded",
+        /// It failed.
+        Failed = "failed",
+        /// It was killed: by a user, the JobTracker or a fault, not by an error of its own.
+        Killed = "killed",
+    }
 }
 
 /// The work that an attempt does in its slot.
@@ -471,29 +476,6 @@ impl Incident {
             Self::BackInHdfs => "back in hdfs",
             Self::CopyingBegins { .. } => "copying begins",
             Self::CopyingEnds { .. } => "copying ends",
-        }
-    }
-}
-
-impl Order {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Kill => "kill",
-            Self::Suspend => "suspend",
-            Self::Resume => "resume",
-            Self::Checkpoint => "checkpoint",
-        }
-    }
-}
-
-impl Outcome {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Killed => "killed",
         }
     }
 }

@@ -3,22 +3,25 @@
 use std::fmt;
 
 use crate::cluster::SlotKind;
+use mumakil_base::worded;
 
 /// A job, numbered in the order of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
 
-/// The kind of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TaskKind {
-    /// Reads a split of the input.
-    Map,
-    /// Fetches, sorts and reduces the output of the maps.
-    Reduce,
-    /// Prepares the job's output folder before the first map.
-    Setup,
-    /// Cleans up after the last task.
-    Cleanup,
+worded! {
+    /// The kind of a task.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TaskKind {
+        /// Reads a split of the input.
+        Map = "map",
+        /// Fetches, sorts and reduces the output of the maps.
+        Reduce = "reduce",
+        /// Prepares the job's output folder before the first map.
+        Setup = "setup",
+        /// Cleans up after the last task.
+        Cleanup = "cleanup",
+    }
 }
 
 /// A task of a job.
@@ -89,18 +92,6 @@ impl AttemptId {
     /// Returns the kind of slot that the attempt runs in.
     pub const fn slot(self) -> SlotKind {
         self.task.slot()
-    }
-}
-
-impl TaskKind {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Reduce => "reduce",
-            Self::Setup => "setup",
-            Self::Cleanup => "cleanup",
-        }
     }
 }
 

@@ -1,16 +1,19 @@
 //! The distance between a map's input and the node that runs it.
 
 use crate::cluster::{Topology, TrackerId};
+use mumakil_base::worded;
 
-/// The distance between a map's input and the node that runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Locality {
-    /// On the node.
-    Node,
-    /// In the node's rack.
-    Rack,
-    /// In another rack.
-    OffRack,
+worded! {
+    /// The distance between a map's input and the node that runs it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Locality {
+        /// On the node.
+        Node = "node",
+        /// In the node's rack.
+        Rack = "rack",
+        /// In another rack.
+        OffRack = "off-rack",
+    }
 }
 
 impl Locality {
@@ -24,15 +27,6 @@ impl Locality {
             Some(Self::Rack)
         } else {
             Some(Self::OffRack)
-        }
-    }
-
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Node => "node",
-            Self::Rack => "rack",
-            Self::OffRack => "off-rack",
         }
     }
 }

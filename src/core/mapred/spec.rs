@@ -22,6 +22,7 @@ use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
+use mumakil_base::worded;
 
 /// A job as it is submitted.
 #[derive(Clone, Debug)]
@@ -458,45 +459,34 @@ pub struct ReduceCost {
     pub output: TaskBytes,
 }
 
-/// The priority of a job, in Hadoop's five steps.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Priority {
-    /// Before all others.
-    VeryHigh,
-    /// Before normal ones.
-    High,
-    /// The priority of a job that names none.
-    #[default]
-    Normal,
-    /// After normal ones.
-    Low,
-    /// After all others.
-    VeryLow,
-}
-
-impl Priority {
-    /// Returns the word used in tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::VeryHigh => "very_high",
-            Self::High => "high",
-            Self::Normal => "normal",
-            Self::Low => "low",
-            Self::VeryLow => "very_low",
-        }
+worded! {
+    /// The priority of a job, in Hadoop's five steps.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        Default,
+        PartialEq,
+        Eq,
+        PartialOrd,
+        Ord,
+        Hash,
+        Serialize,
+        Deserialize,
+        JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum Priority {
+        /// Before all others.
+        VeryHigh = "very_high",
+        /// Before normal ones.
+        High = "high",
+        /// The priority of a job that names none.
+        #[default]
+        Normal = "normal",
+        /// After normal ones.
+        Low = "low",
+        /// After all others.
+        VeryLow = "very_low",
     }
 }

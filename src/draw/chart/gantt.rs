@@ -18,6 +18,7 @@ use super::palette::{SeriesLook, small_mark_colour};
 use super::scale::{ChartAxis, Extent};
 use super::text::{clean, tip};
 use super::timed::WholeTimes;
+use mumakil_base::worded;
 
 /// The width of a bar is at least the whole time divided by this number: a pixel or two, so that a
 /// reader can point at the bar.
@@ -73,29 +74,22 @@ pub struct GanttBar {
     pub number: String,
 }
 
-/// How the attempt of a bar ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BarFate {
-    /// It succeeded.
-    Succeeded,
-    /// It had not ended at the end of the run.
-    Running,
-    /// It was killed.
-    Killed,
-    /// It failed.
-    Failed,
+worded! {
+    /// How the attempt of a bar ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum BarFate {
+        /// It succeeded.
+        Succeeded = "succeeded",
+        /// It had not ended at the end of the run.
+        Running = "still running",
+        /// It was killed.
+        Killed = "killed",
+        /// It failed.
+        Failed = "failed",
+    }
 }
 
 impl BarFate {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Running => "still running",
-            Self::Killed => "killed",
-            Self::Failed => "failed",
-        }
-    }
-
     /// Returns the CSS class of bars of this colour and outcome.
     fn class(self, colour: &str) -> String {
         match self {

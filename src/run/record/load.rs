@@ -32,20 +32,23 @@ use super::summary::rounded;
 use mumakil_base::dense::grown;
 use mumakil_base::statistics::{LEVEL, p_of_rise};
 use mumakil_base::units::SimTime;
+use mumakil_base::worded;
 use mumakil_core::mapred::{Event, Fact, JobFact, JobId, PerSlot, SlotCounts, SlotKind};
 use mumakil_scenario::workload::{JobDemand, OfferedWork};
 
-/// Whether the cluster keeps up with the jobs that arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoadVerdict {
-    /// It keeps up.
-    Stable,
-    /// The jobs are one batch or come by the progress of the cluster, or the run is too short to
-    /// say.
-    Backlogged,
-    /// It does not keep up: work waits longer and longer.
-    Overloaded,
+worded! {
+    /// Whether the cluster keeps up with the jobs that arrive.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum LoadVerdict {
+        /// It keeps up.
+        Stable = "stable",
+        /// The jobs are one batch or come by the progress of the cluster, or the run is too short to
+        /// say.
+        Backlogged = "backlogged",
+        /// It does not keep up: work waits longer and longer.
+        Overloaded = "overloaded",
+    }
 }
 
 /// Why a run has its verdict.
@@ -273,17 +276,6 @@ impl LoadSummary {
             }
         };
         format!("{}: {why}", self.verdict.word())
-    }
-}
-
-impl LoadVerdict {
-    /// Returns the word for the verdict.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Backlogged => "backlogged",
-            Self::Overloaded => "overloaded",
-        }
     }
 }
 

@@ -34,12 +34,12 @@ use super::summary::rounded;
 use super::{BookedAttempt, RunBooks};
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::worded;
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, Outcome, PerSlot,
     Reason, Role, SlotKind, TaskId, TaskKind, TrackerFact, TrackerId,
 };
 use mumakil_results::tables::{JobRow, SlotMillis};
-use mumakil_results::worded;
 
 /// Adds up slot time by the fates of attempts.
 #[derive(Debug, Default)]

@@ -10,22 +10,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::SimSpan;
+use mumakil_base::worded;
 
-/// A version of Hadoop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HadoopLine {
-    /// Releases 0.20.
-    #[serde(rename = "0.20")]
-    V020,
-    /// Release 0.21.
-    #[serde(rename = "0.21")]
-    V021,
-    /// Releases 1.1 to 1.3.
-    #[serde(rename = "1.x")]
-    V1,
-    /// Mumak, the simulator that is part of Hadoop.
-    #[serde(rename = "mumak")]
-    Mumak,
+worded! {
+    /// A version of Hadoop.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum HadoopLine {
+        /// Releases 0.20.
+        #[serde(rename = "0.20")]
+        V020 = "0.20",
+        /// Release 0.21.
+        #[serde(rename = "0.21")]
+        V021 = "0.21",
+        /// Releases 1.1 to 1.3.
+        #[serde(rename = "1.x")]
+        V1 = "1.x",
+        /// Mumak, the simulator that is part of Hadoop.
+        #[serde(rename = "mumak")]
+        Mumak = "mumak",
+    }
 }
 
 /// The fixed behaviour of a Hadoop version, which users cannot set.
@@ -133,19 +136,6 @@ const MUMAK: Behaviour = Behaviour {
 };
 
 impl HadoopLine {
-    /// All versions.
-    pub const ALL: [Self; 4] = [Self::V020, Self::V021, Self::V1, Self::Mumak];
-
-    /// Returns the name of the version in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::V020 => "0.20",
-            Self::V021 => "0.21",
-            Self::V1 => "1.x",
-            Self::Mumak => "mumak",
-        }
-    }
-
     /// Returns the file of its settings: all of them for 0.20, and for every other version those
     /// that differ.
     pub(super) const fn settings(self) -> &'static str {
@@ -170,6 +160,6 @@ impl HadoopLine {
 
 impl fmt::Display for HadoopLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.word())
     }
 }

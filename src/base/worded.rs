@@ -3,7 +3,7 @@
 /// Declares an enum whose values each have a word. The word is written only here, beside its value.
 ///
 /// ```
-/// mumakil_results::worded! {
+/// mumakil_base::worded! {
 ///     /// How a coin fell.
 ///     #[derive(Clone, Copy, Debug, PartialEq)]
 ///     pub enum Fall {
@@ -19,22 +19,22 @@
 macro_rules! worded {
     (
         $(#[$about:meta])*
-        pub enum $Enum:ident {
+        $vis:vis enum $Enum:ident {
             $($(#[$about_value:meta])* $Value:ident = $word:literal,)*
         }
     ) => {
         $(#[$about])*
-        pub enum $Enum {
+        $vis enum $Enum {
             $($(#[$about_value])* $Value,)*
         }
 
         impl $Enum {
             /// All values, in the order of their declaration.
             // Macros cannot count, so the length of the array of words gives the number of values.
-            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$Value),*];
+            $vis const ALL: [Self; [$($word),*].len()] = [$(Self::$Value),*];
 
             /// Returns the word (or words) of the value.
-            pub const fn word(self) -> &'static str {
+            $vis const fn word(self) -> &'static str {
                 match self {
                     $(Self::$Value => $word,)*
                 }
