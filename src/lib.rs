@@ -111,7 +111,7 @@ pub use mumakil_core::{cluster, mapred, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_external as external;
 pub use mumakil_policies::scheduler;
-pub use mumakil_results::{expect, explain, numbers_as_text, table, tables};
+pub use mumakil_results::{expect, explain, table, tables};
 pub use mumakil_run::{MODEL, emulation, output, record, verify};
 pub use mumakil_runtime as runtime;
 pub use mumakil_scenario::{self as scenario, fault, workload};

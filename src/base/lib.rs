@@ -7,6 +7,7 @@
 //! expression   a < b + 3s: the syntax of expectations and of ranks, with units
 //! theory       closed forms to compare with runs
 //! panics       the panics that no code has answered for
+//! forms        values that are written bare, as a list or as a mapping
 //! files, disk  the names of a run's files, and all changes of the disk
 //! shell        words of a command that is shown, quoted
 //! worded       enums whose values each have a word
@@ -18,6 +19,7 @@ pub mod dense;
 pub mod disk;
 pub mod expression;
 pub mod files;
+mod forms;
 pub mod nearest;
 pub mod panics;
 pub mod random;

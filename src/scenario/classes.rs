@@ -1,13 +1,14 @@
 //! `classes: {small: maps <= 2, large: true}`: the rules by which reports group jobs.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, Unexpected};
+use schemars::json_schema;
+use serde::de::Unexpected;
 use serde::{Serialize, Serializer};
+
+use mumakil_base::forms;
 
 /// The rule that decides which jobs belong to a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,42 +167,22 @@ impl Serialize for ClassRule {
     }
 }
 
-impl<'de> Deserialize<'de> for ClassRule {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct RuleVisitor;
-        impl de::Visitor<'_> for RuleVisitor {
-            type Value = ClassRule;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a rule such as `maps <= 2`, `reduces > 10` or `true`")
-            }
-            fn visit_bool<E: de::Error>(self, any: bool) -> Result<ClassRule, E> {
-                if any {
-                    Ok(ClassRule::Any)
-                } else {
-                    Err(E::invalid_value(Unexpected::Bool(any), &self))
-                }
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<ClassRule, E> {
-                text.parse().map_err(|()| E::invalid_value(Unexpected::Str(text), &self))
-            }
-        }
-        from.deserialize_any(RuleVisitor)
-    }
-}
+const RULE: &str = "a rule such as `maps <= 2`, `reduces > 10` or `true`";
 
-impl JsonSchema for ClassRule {
-    fn schema_name() -> Cow<'static, str> {
-        "ClassRule".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "title": "a rule such as `maps <= 2`, `reduces > 10` or `true`",
-            "anyOf": [
-                { "const": true },
-                { "type": "string", "pattern": r"^\s*(maps|reduces)\s*(<=|>=|==|<|>)\s*\d+\s*$" },
-            ],
-        })
-    }
+forms! {
+    ClassRule, expected: RULE,
+    flag: |any| match any {
+        true => Ok(ClassRule::Any),
+        false => Err(E::invalid_value(Unexpected::Bool(any), &RULE)),
+    },
+    text: |text| text.parse().map_err(|()| E::invalid_value(Unexpected::Str(text), &RULE)),
+    schema: "ClassRule", |_| json_schema!({
+        "title": RULE,
+        "anyOf": [
+            { "const": true },
+            { "type": "string", "pattern": r"^\s*(maps|reduces)\s*(<=|>=|==|<|>)\s*\d+\s*$" },
+        ],
+    }),
 }
 
 #[cfg(test)]

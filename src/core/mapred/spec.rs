@@ -3,16 +3,12 @@
 //! The JobTracker reads only the facts that a real JobTracker would get (names, counts, splits).
 //! The costs are for the trackers, which get them with each order to launch an attempt.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use rand::Rng;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{
-    F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
-};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use schemars::{JsonSchema, json_schema};
+use serde::de::value::{F64Deserializer, StrDeserializer, U64Deserializer};
+use serde::{Deserialize, Serialize};
 
 use crate::cluster::{
     Amounts, BlockId, CountedResources, FileId, Hdfs, PerSlot, SlotKind, TrackerId,
@@ -22,7 +18,7 @@ use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
-use mumakil_base::worded;
+use mumakil_base::{forms, worded};
 
 /// A job as it is submitted.
 #[derive(Clone, Debug)]
@@ -364,43 +360,16 @@ impl TaskTimes {
     }
 }
 
-impl<'de> Deserialize<'de> for TaskTimes {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TimesVisitor;
-
-        impl<'de> de::Visitor<'de> for TimesVisitor {
-            type Value = TaskTimes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time, a distribution of times, or a list with the time of each task")
-            }
-            // Let the distribution read every form except a list, so that its messages name the
-            // mistake.
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<TaskTimes, E> {
-                Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn)
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<TaskTimes, E> {
-                Dist::deserialize(U64Deserializer::new(number)).map(TaskTimes::Drawn)
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<TaskTimes, E> {
-                Dist::deserialize(F64Deserializer::new(number)).map(TaskTimes::Drawn)
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TaskTimes, A::Error> {
-                Dist::deserialize(MapAccessDeserializer::new(map)).map(TaskTimes::Drawn)
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<TaskTimes, A::Error> {
-                Arc::deserialize(SeqAccessDeserializer::new(list)).map(TaskTimes::Each)
-            }
-        }
-        from.deserialize_any(TimesVisitor)
-    }
-}
-
-impl JsonSchema for TaskTimes {
-    fn schema_name() -> Cow<'static, str> {
-        "TaskTimes".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+forms! {
+    TaskTimes,
+    expected: "a time, a distribution of times, or a list with the time of each task",
+    // Let the distribution read every form except a list, so that its messages name the mistake.
+    text: |text| Dist::deserialize(StrDeserializer::new(text)).map(TaskTimes::Drawn),
+    whole: |number| Dist::deserialize(U64Deserializer::new(number)).map(TaskTimes::Drawn),
+    number: |number| Dist::deserialize(F64Deserializer::new(number)).map(TaskTimes::Drawn),
+    list: |list| Arc::deserialize(list).map(TaskTimes::Each),
+    map: |map| Dist::deserialize(map).map(TaskTimes::Drawn),
+    schema: "TaskTimes", |schemas| {
         let drawn = schemas.subschema_for::<Dist<SimSpan>>();
         let each = schemas.subschema_for::<Vec<SimSpan>>();
         json_schema!({
@@ -408,7 +377,7 @@ impl JsonSchema for TaskTimes {
                       or a list with the time of each task",
             "anyOf": [drawn, each],
         })
-    }
+    },
 }
 
 impl From<Dist<SimSpan>> for TaskTimes {

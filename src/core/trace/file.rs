@@ -1,18 +1,15 @@
 //! A trace file as a scenario names it: its path, and perhaps the hash of its content.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{JsonSchema, json_schema};
+use serde::{Deserialize, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
 use super::error::TraceError;
 use super::log_files::{configuration_of, is_many, log_files};
 use super::text::{TraceText, hex};
-use mumakil_base::files;
+use mumakil_base::{files, forms};
 
 /// A file that a scenario names: its path, or `{path, sha256}` to be sure of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,43 +156,26 @@ impl Serialize for TraceFile {
     }
 }
 
-impl<'de> Deserialize<'de> for TraceFile {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct FileVisitor;
+const FILE: &str = "the path of a file, or {path: …, sha256: …}";
 
-        impl<'de> de::Visitor<'de> for FileVisitor {
-            type Value = TraceFile;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the path of a file, or {path: …, sha256: …}")
-            }
-            fn visit_str<E: de::Error>(self, path: &str) -> Result<TraceFile, E> {
-                // An empty path, joined to a folder, would be the folder itself.
-                if path.is_empty() {
-                    return Err(E::invalid_value(de::Unexpected::Str(path), &self));
-                }
-                Ok(TraceFile::from(PathBuf::from(path)))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TraceFile, A::Error> {
-                let TraceFileSpec { path, sha256 } =
-                    TraceFileSpec::deserialize(MapAccessDeserializer::new(map))?;
-                let file = self.visit_str(&path.to_string_lossy())?;
-                Ok(TraceFile { sha256, ..file })
-            }
-        }
-        from.deserialize_any(FileVisitor)
+/// Returns a file with this path and no hash.
+fn named<E: de::Error>(path: &str) -> Result<TraceFile, E> {
+    // An empty path, joined to a folder, would be the folder itself.
+    if path.is_empty() {
+        return Err(E::invalid_value(de::Unexpected::Str(path), &FILE));
     }
+    Ok(TraceFile::from(PathBuf::from(path)))
 }
 
-impl JsonSchema for TraceFile {
-    fn schema_name() -> Cow<'static, str> {
-        "TraceFile".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+forms! {
+    TraceFile, expected: FILE,
+    text: |path| named(path),
+    map: |map| {
+        let TraceFileSpec { path, sha256 } = TraceFileSpec::deserialize(map)?;
+        Ok(TraceFile { sha256, ..named(&path.to_string_lossy())? })
+    },
+    schema: "TraceFile", |schemas| {
         let pinned = schemas.subschema_for::<TraceFileSpec>();
-        json_schema!({
-            "title": "the path of a file, or {path: …, sha256: …}",
-            "anyOf": [{ "type": "string" }, pinned],
-        })
-    }
+        json_schema!({ "title": FILE, "anyOf": [{ "type": "string" }, pinned] })
+    },
 }

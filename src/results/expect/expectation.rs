@@ -1,14 +1,10 @@
 //! An entry of `expect:` in a scenario or study.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, MapAccess};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::json_schema;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{KnownGap, Published};
+use mumakil_base::forms;
 
 /// An expectation of the results: an expression, alone or with further information.
 ///
@@ -54,33 +50,13 @@ impl Serialize for Expectation {
     }
 }
 
-impl<'de> Deserialize<'de> for Expectation {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ExpectationVisitor;
-        impl<'de> de::Visitor<'de> for ExpectationVisitor {
-            type Value = Expectation;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "an expression such as `mean(sojourn) < 15min`, or \
-                     {that: …, published: …, known_gap: …}",
-                )
-            }
-            fn visit_str<E: de::Error>(self, that: &str) -> Result<Expectation, E> {
-                Ok(Expectation::new(that))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expectation, A::Error> {
-                Expectation::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-        from.deserialize_any(ExpectationVisitor)
-    }
-}
-
-impl JsonSchema for Expectation {
-    fn schema_name() -> Cow<'static, str> {
-        "Expectation".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+forms! {
+    Expectation,
+    expected: "an expression such as `mean(sojourn) < 15min`, or \
+               {that: …, published: …, known_gap: …}",
+    text: |that| Ok(Expectation::new(that)),
+    map: |map| Expectation::deserialize(map),
+    schema: "Expectation", |generator| {
         // Written by hand, since the derived schema has only the long form.
         let text = |about: &str| json_schema!({ "description": about, "type": "string" });
         json_schema!({
@@ -100,7 +76,7 @@ impl JsonSchema for Expectation {
                 },
             ],
         })
-    }
+    },
 }
 
 #[cfg(test)]

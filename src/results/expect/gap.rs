@@ -1,14 +1,9 @@
 //! Known gaps: the reason why an expectation does not hold, and the class of the reason.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, MapAccess};
+use schemars::json_schema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::worded;
+use mumakil_base::{forms, worded};
 
 /// The reason why an expectation does not hold, as `{class: model, why: …}` or as text alone.
 // `remote` generates functions for the long form; the implementations below add the short form.
@@ -50,52 +45,33 @@ impl Serialize for KnownGap {
     }
 }
 
-impl<'de> Deserialize<'de> for KnownGap {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct GapVisitor;
-        impl<'de> de::Visitor<'de> for GapVisitor {
-            type Value = KnownGap;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("why it does not hold, or {class: published | model | setting, why: …}")
-            }
-            fn visit_str<E: de::Error>(self, why: &str) -> Result<KnownGap, E> {
-                Ok(KnownGap { class: None, why: why.to_owned() })
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<KnownGap, A::Error> {
-                KnownGap::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-        from.deserialize_any(GapVisitor)
-    }
-}
+const GAP: &str = "why it does not hold, or {class: published | model | setting, why: …}";
 
-impl JsonSchema for KnownGap {
-    fn schema_name() -> Cow<'static, str> {
-        "KnownGap".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "title": "why it does not hold, or {class: published | model | setting, why: …}",
-            "description": "Why it does not hold.",
-            "anyOf": [
-                { "type": "string" },
-                {
-                    "type": "object",
-                    "properties": {
-                        "class": {
-                            "description": "Where the reason lies: in what was published, in a \
-                                piece of the model that is missing, or in a setting that was not \
-                                published.",
-                            "enum": GapClass::ALL.map(GapClass::word),
-                        },
-                        "why": { "description": "The reason.", "type": "string" },
+forms! {
+    KnownGap, expected: GAP,
+    text: |why| Ok(KnownGap { class: None, why: why.to_owned() }),
+    map: |map| KnownGap::deserialize(map),
+    schema: "KnownGap", |_| json_schema!({
+        "title": GAP,
+        "description": "Why it does not hold.",
+        "anyOf": [
+            { "type": "string" },
+            {
+                "type": "object",
+                "properties": {
+                    "class": {
+                        "description": "Where the reason lies: in what was published, in a \
+                            piece of the model that is missing, or in a setting that was not \
+                            published.",
+                        "enum": GapClass::ALL.map(GapClass::word),
                     },
-                    "required": ["class", "why"],
-                    "additionalProperties": false,
+                    "why": { "description": "The reason.", "type": "string" },
                 },
-            ],
-        })
-    }
+                "required": ["class", "why"],
+                "additionalProperties": false,
+            },
+        ],
+    }),
 }
 
 #[cfg(test)]

@@ -1,31 +1,13 @@
 //! Published numbers, or a published claim in words.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, SeqAccess};
+use schemars::json_schema;
+use serde::de::{Deserialize, Unexpected};
 use serde::{Serialize, Serializer};
 
 use mumakil_base::expression::{Operation, Syntax, Unit, parse};
-
-/// Makes a serde visitor accept numbers as text.
-#[macro_export]
-#[doc(hidden)]
-macro_rules! numbers_as_text {
-    () => {
-        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
-            self.visit_str(&number.to_string())
-        }
-        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
-            self.visit_str(&number.to_string())
-        }
-        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Self::Value, E> {
-            self.visit_str(&number.to_string())
-        }
-    };
-}
+use mumakil_base::forms;
 
 /// A published claim: `nearly all`, `98 %`, or a list with a published number for each measured
 /// number.
@@ -98,65 +80,26 @@ impl Serialize for PublishedNumber {
     }
 }
 
-impl<'de> Deserialize<'de> for PublishedNumber {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-        impl de::Visitor<'_> for NumberVisitor {
-            type Value = PublishedNumber;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number with its unit, such as `98 %`, `2983s` or `2.0`")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedNumber, E> {
-                PublishedNumber::parse(text)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            // YAML reads `2.0` as a number; accept it without quotes.
-            numbers_as_text!();
-        }
-        from.deserialize_any(NumberVisitor)
-    }
+const NUMBER: &str = "a number with its unit, such as `98 %`, `2983s` or `2.0`";
+
+forms! {
+    PublishedNumber, expected: NUMBER,
+    text or number: |text| PublishedNumber::parse(text)
+        .ok_or_else(|| E::invalid_value(Unexpected::Str(text), &NUMBER)),
+    schema: "PublishedNumber",
+        |_| json_schema!({ "title": NUMBER, "type": ["string", "number"] }),
 }
 
-impl JsonSchema for PublishedNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "PublishedNumber".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "title": "a number with its unit, such as `98 %`, `2983s` or `2.0`",
-            "type": ["string", "number"],
-        })
-    }
-}
+const CLAIM: &str = "a text, a number with its unit, or a list of such numbers";
 
-impl<'de> Deserialize<'de> for Published {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct PublishedVisitor;
-        impl<'de> de::Visitor<'de> for PublishedVisitor {
-            type Value = Published;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, a number with its unit, or a list of such numbers")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Published, E> {
-                Ok(Published::One(text.to_owned()))
-            }
-            numbers_as_text!();
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Published, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Published::Each)
-            }
-        }
-        from.deserialize_any(PublishedVisitor)
-    }
-}
-
-impl JsonSchema for Published {
-    fn schema_name() -> Cow<'static, str> {
-        "Published".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+forms! {
+    Published, expected: CLAIM,
+    text or number: |text| Ok(Published::One(text.to_owned())),
+    list: |list| Vec::deserialize(list).map(Published::Each),
+    schema: "Published", |generator| {
         let number = PublishedNumber::json_schema(generator);
         json_schema!({
-            "title": "a text, a number with its unit, or a list of such numbers",
+            "title": CLAIM,
             "description": "What was published about it. A number is shown beside ours; in a list \
                 there is one for each that is measured, or `~`.",
             "anyOf": [
@@ -164,7 +107,7 @@ impl JsonSchema for Published {
                 { "type": "array", "items": { "anyOf": [number, { "type": "null" }] } },
             ],
         })
-    }
+    },
 }
 
 #[cfg(test)]

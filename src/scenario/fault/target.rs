@@ -3,17 +3,17 @@
 //! A number or a share of nodes is drawn from the seed. Each fault draws independently, see
 //! [`FaultCue`](super::effects::FaultCue): other faults do not change which nodes it draws.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use rand::seq::SliceRandom;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserializer, Unexpected};
+use schemars::json_schema;
+use serde::de::{self, Unexpected};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::known::FaultContext;
 use super::several::{OneOrList, one_or_list};
+use mumakil_base::forms;
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::Fraction;
 use mumakil_core::cluster::{NodeName, RackName, Topology, TrackerId};
@@ -182,48 +182,33 @@ impl Serialize for NodesSpec {
     }
 }
 
-impl<'de> Deserialize<'de> for NodesSpec {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NodesVisitor;
-        impl<'de> de::Visitor<'de> for NodesVisitor {
-            type Value = NodesSpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(NODES)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<NodesSpec, E> {
-                let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
-                let all = (text == "all").then_some(NodesSpec::All);
-                // A `"0.1"` without the percent sign is refused: it could be a share or a mistyped
-                // number of nodes.
-                let nodes = all.or(named).or_else(|| {
-                    let share = text.contains('%').then(|| text.parse().ok()).flatten();
-                    share.filter(|share| *share > Fraction::ZERO).map(NodesSpec::Share)
-                });
-                nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<NodesSpec, E> {
-                let nodes = u32::try_from(number).ok().filter(|number| 0 < *number);
-                nodes
-                    .map(NodesSpec::Number)
-                    .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<NodesSpec, A::Error> {
-                let names = Vec::deserialize(de::value::SeqAccessDeserializer::new(list))?;
-                if names.is_empty() {
-                    return Err(de::Error::invalid_length(0, &self));
-                }
-                Ok(NodesSpec::Named(names))
-            }
+forms! {
+    NodesSpec, expected: NODES,
+    text: |text| {
+        let named = text.parse().map(|name| NodesSpec::Named(vec![name])).ok();
+        let all = (text == "all").then_some(NodesSpec::All);
+        // A `"0.1"` without the percent sign is refused: it could be a share or a mistyped
+        // number of nodes.
+        let nodes = all.or(named).or_else(|| {
+            let share = text.contains('%').then(|| text.parse().ok()).flatten();
+            share.filter(|share| *share > Fraction::ZERO).map(NodesSpec::Share)
+        });
+        nodes.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &NODES))
+    },
+    whole: |number| {
+        let nodes = u32::try_from(number).ok().filter(|number| 0 < *number);
+        nodes
+            .map(NodesSpec::Number)
+            .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &NODES))
+    },
+    list: |list| {
+        let names = Vec::deserialize(list)?;
+        if names.is_empty() {
+            return Err(de::Error::invalid_length(0, &NODES));
         }
-        from.deserialize_any(NodesVisitor)
-    }
-}
-
-impl JsonSchema for NodesSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "Nodes".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        Ok(NodesSpec::Named(names))
+    },
+    schema: "Nodes", |schemas| {
         let names = schemas.subschema_for::<NodeName>();
         json_schema!({
             "title": NODES,
@@ -233,7 +218,7 @@ impl JsonSchema for NodesSpec {
                 { "type": "array", "items": names, "minItems": 1 },
             ],
         })
-    }
+    },
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
 //! `workload: {jobs: …}`: jobs that are listed in the scenario, or in a file of their own.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::path::PathBuf;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{JsonSchema, json_schema};
+use serde::{Deserialize, Serialize, Serializer, de};
 
 use crate::workload::format::{FormatContents, TraceToRead, other};
 use crate::workload::jobs::JobEntry;
 use crate::workload::site::WorkloadSite;
 use crate::workload::source::{FoundJobs, Source, SourceKind};
+use mumakil_base::forms;
 use mumakil_core::trace::{Strictness, TraceError, TraceFile};
 use mumakil_yaml::{Path, YamlProblem};
 
@@ -62,43 +60,23 @@ impl Serialize for ListSource {
     }
 }
 
-impl<'de> Deserialize<'de> for ListSource {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct JobsVisitor;
-
-        impl<'de> de::Visitor<'de> for JobsVisitor {
-            type Value = ListSource;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of jobs, or the path of a file with one")
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ListSource, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ListSource::Listed)
-            }
-            fn visit_str<E: de::Error>(self, path: &str) -> Result<ListSource, E> {
-                let file = TraceFile { path: path.into(), sha256: None };
-                Ok(ListSource::File(JobFile { file, lenient: false }))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ListSource, A::Error> {
-                let long = LongJobFile::deserialize(MapAccessDeserializer::new(map));
-                // Most mappings here are a job without the dash of a list, so "missing field
-                // `path`" would mislead.
-                let LongJobFile { path, sha256, lenient } = long.map_err(|_| {
-                    let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
-                    de::Error::invalid_type(de::Unexpected::Map, &expected)
-                })?;
-                Ok(ListSource::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
-            }
-        }
-        from.deserialize_any(JobsVisitor)
-    }
-}
-
-impl JsonSchema for ListSource {
-    fn schema_name() -> Cow<'static, str> {
-        "Jobs".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+forms! {
+    ListSource, expected: "a list of jobs, or the path of a file with one",
+    text: |path| {
+        let file = TraceFile { path: path.into(), sha256: None };
+        Ok(ListSource::File(JobFile { file, lenient: false }))
+    },
+    list: |list| Vec::deserialize(list).map(ListSource::Listed),
+    map: |map| {
+        // Most mappings here are a job without the dash of a list, so "missing field `path`" would
+        // mislead.
+        let LongJobFile { path, sha256, lenient } = LongJobFile::deserialize(map).map_err(|_| {
+            let expected = "a list of jobs, or {path: …, sha256: …, lenient: …}";
+            de::Error::invalid_type(de::Unexpected::Map, &expected)
+        })?;
+        Ok(ListSource::File(JobFile { file: TraceFile { path, sha256 }, lenient }))
+    },
+    schema: "Jobs", |schemas| {
         let listed = schemas.subschema_for::<Vec<JobEntry>>();
         let long = schemas.subschema_for::<LongJobFile>();
         let file = json_schema!({
@@ -106,7 +84,7 @@ impl JsonSchema for ListSource {
             "anyOf": [{ "type": "string" }, long],
         });
         json_schema!({ "anyOf": [listed, file] })
-    }
+    },
 }
 
 impl SourceKind for ListSource {

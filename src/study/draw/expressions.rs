@@ -1,12 +1,10 @@
 //! The expressions of a chart: one, or several with names.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use schemars::json_schema;
+use serde::{Deserialize, Serialize, de};
+
+use mumakil_base::forms;
 
 /// The expressions of a chart: one, or several with names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,44 +16,25 @@ pub enum OneOrMore {
     More(IndexMap<String, String>),
 }
 
-impl JsonSchema for OneOrMore {
-    fn schema_name() -> Cow<'static, str> {
-        "OneOrMore".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "title": "an expression, or several as {name: expression}",
-            "anyOf": [
-                { "type": "string" },
-                { "type": "object", "additionalProperties": { "type": "string" } },
-            ],
-        })
-    }
-}
+const ONE_OR_MORE: &str = "an expression, or several as {name: expression}";
 
-impl<'de> Deserialize<'de> for OneOrMore {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ExpressionsVisitor;
-
-        impl<'de> de::Visitor<'de> for ExpressionsVisitor {
-            type Value = OneOrMore;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an expression, or several as {name: expression}")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrMore, E> {
-                Ok(OneOrMore::One(text.to_owned()))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<OneOrMore, A::Error> {
-                let texts = IndexMap::deserialize(MapAccessDeserializer::new(map))?;
-                if texts.is_empty() {
-                    return Err(de::Error::invalid_length(0, &self));
-                }
-                Ok(OneOrMore::More(texts))
-            }
+forms! {
+    OneOrMore, expected: ONE_OR_MORE,
+    text: |text| Ok(OneOrMore::One(text.to_owned())),
+    map: |map| {
+        let texts = IndexMap::deserialize(map)?;
+        if texts.is_empty() {
+            return Err(de::Error::invalid_length(0, &ONE_OR_MORE));
         }
-        from.deserialize_any(ExpressionsVisitor)
-    }
+        Ok(OneOrMore::More(texts))
+    },
+    schema: "OneOrMore", |_| json_schema!({
+        "title": ONE_OR_MORE,
+        "anyOf": [
+            { "type": "string" },
+            { "type": "object", "additionalProperties": { "type": "string" } },
+        ],
+    }),
 }
 
 impl OneOrMore {

@@ -7,18 +7,15 @@
 //! ```
 //! All three forms become [`PublishedPoint`]s, which have a position on the chart.
 
-use std::fmt;
-
 use indexmap::IndexMap;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::SeqAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use schemars::json_schema;
+use serde::{Deserialize, Serialize, de};
 
 use super::canvas::{labels_of, named, values_of};
 use super::kind::{ChartKind, PointPositions};
 use super::{ChartSpec, Layout};
+use mumakil_base::forms;
 use mumakil_results::expect::{PublishedNumber, Space, SpaceAxis, Unit};
-use mumakil_results::numbers_as_text;
 use mumakil_yaml::{Path, YamlProblem};
 
 /// The published numbers of a chart.
@@ -222,59 +219,14 @@ impl UnderPoints<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for PublishedPoints {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(PointsVisitor)
-    }
-}
+const POINTS: &str = "a list of numbers, {value: number}, or {name: …} for each line";
 
-struct PointsVisitor;
-
-/// The value of a key in `published`: a number, or the points of a line.
-enum PublishedEntry {
-    Number(PublishedNumber),
-    Points(PublishedPoints),
-}
-
-impl<'de> Deserialize<'de> for PublishedEntry {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
-        impl<'de> de::Visitor<'de> for EntryVisitor {
-            type Value = PublishedEntry;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number with its unit such as `98 %`, a list, or {value: number}")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PublishedEntry, E> {
-                PublishedNumber::parse(text)
-                    .map(PublishedEntry::Number)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-            numbers_as_text!();
-            // `PointsVisitor` reads lists and mappings.
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedEntry, A::Error> {
-                de::Visitor::visit_seq(PointsVisitor, list).map(PublishedEntry::Points)
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<PublishedEntry, A::Error> {
-                de::Visitor::visit_map(PointsVisitor, map).map(PublishedEntry::Points)
-            }
-        }
-        from.deserialize_any(EntryVisitor)
-    }
-}
-
-impl<'de> de::Visitor<'de> for PointsVisitor {
-    type Value = PublishedPoints;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of numbers, {value: number}, or {name: …} for each line")
-    }
-    fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<PublishedPoints, A::Error> {
-        let numbers = Vec::deserialize(SeqAccessDeserializer::new(list))?;
-        Ok(PublishedPoints::One(Series::Each(numbers)))
-    }
-    fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PublishedPoints, A::Error> {
+forms! {
+    PublishedPoints, expected: POINTS,
+    list: |list| Vec::deserialize(list).map(|numbers| PublishedPoints::One(Series::Each(numbers))),
+    map: |map| {
         let (mut numbers, mut several) = (IndexMap::new(), IndexMap::new());
-        while let Some((key, entry)) = map.next_entry::<String, PublishedEntry>()? {
+        for (key, entry) in IndexMap::<String, PublishedEntry>::deserialize(map)? {
             match entry {
                 PublishedEntry::Number(number) => drop(numbers.insert(key, number)),
                 PublishedEntry::Points(PublishedPoints::One(series)) => {
@@ -291,14 +243,8 @@ impl<'de> de::Visitor<'de> for PointsVisitor {
             (true, false) => Ok(PublishedPoints::Several(several)),
             _ => Err(de::Error::custom("numbers and lists stand side by side here")),
         }
-    }
-}
-
-impl JsonSchema for PublishedPoints {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PublishedPoints".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    },
+    schema: "PublishedPoints", |generator| {
         let number = PublishedNumber::json_schema(generator);
         let list = json_schema!({
             "type": "array",
@@ -307,8 +253,25 @@ impl JsonSchema for PublishedPoints {
         let at = json_schema!({ "type": "object", "additionalProperties": number });
         let series = json_schema!({ "anyOf": [number, list, at] });
         json_schema!({
-            "title": "a list of numbers, {value: number}, or {name: …} for each line",
+            "title": POINTS,
             "anyOf": [list, { "type": "object", "additionalProperties": series }],
         })
-    }
+    },
+}
+
+/// The value of a key in `published`: a number, or the points of a line.
+enum PublishedEntry {
+    Number(PublishedNumber),
+    Points(PublishedPoints),
+}
+
+const ENTRY: &str = "a number with its unit such as `98 %`, a list, or {value: number}";
+
+forms! {
+    PublishedEntry, expected: ENTRY,
+    text or number: |text| PublishedNumber::parse(text)
+        .map(PublishedEntry::Number)
+        .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &ENTRY)),
+    list: |list| PublishedPoints::deserialize(list).map(PublishedEntry::Points),
+    map: |map| PublishedPoints::deserialize(map).map(PublishedEntry::Points),
 }

@@ -1,14 +1,11 @@
 //! `compare:`: the axis whose values are compared, and the pairs of values.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use schemars::json_schema;
+use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
 use crate::plan::axes;
+use mumakil_base::forms;
 use mumakil_results::expect::{Space, SpaceAxis};
 use mumakil_yaml::{Path, YamlProblem};
 
@@ -99,11 +96,22 @@ impl CompareSpec {
     }
 }
 
-impl JsonSchema for CompareSpec {
-    fn schema_name() -> Cow<'static, str> {
-        "Compare".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+/// The long form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongCompareSpec {
+    axis: String,
+    base: Option<Value>,
+}
+
+forms! {
+    CompareSpec, expected: "an axis, or {axis: …, base: …}",
+    text: |axis| Ok(CompareSpec { axis: axis.to_owned(), is_short: true, base: None }),
+    map: |map| {
+        let LongCompareSpec { axis, base } = LongCompareSpec::deserialize(map)?;
+        Ok(CompareSpec { axis, is_short: false, base })
+    },
+    schema: "Compare", |_| {
         let axis = json_schema!({ "type": "string", "title": "the axis" });
         json_schema!({
             "title": "an axis, whose first value is the base, or an axis with its base",
@@ -122,36 +130,7 @@ impl JsonSchema for CompareSpec {
                 },
             ],
         })
-    }
-}
-
-impl<'de> Deserialize<'de> for CompareSpec {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Long {
-            axis: String,
-            base: Option<Value>,
-        }
-
-        struct CompareVisitor;
-
-        impl<'de> de::Visitor<'de> for CompareVisitor {
-            type Value = CompareSpec;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an axis, or {axis: …, base: …}")
-            }
-            fn visit_str<E: de::Error>(self, axis: &str) -> Result<CompareSpec, E> {
-                Ok(CompareSpec { axis: axis.to_owned(), is_short: true, base: None })
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<CompareSpec, A::Error> {
-                let Long { axis, base } = Long::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(CompareSpec { axis, is_short: false, base })
-            }
-        }
-        from.deserialize_any(CompareVisitor)
-    }
+    },
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! `scheduler: fair`: the policy that a scenario chooses, with its options.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer, de};
 use serde_yaml::{Mapping, Value};
 
 use super::entry::PolicyOptions;
 use super::option_file::OptionFile;
+use mumakil_base::forms;
 use mumakil_yaml::Path;
 
 /// The policy of a scenario: its name, with its options.
@@ -119,39 +119,28 @@ impl Serialize for SchedulerChoice {
     }
 }
 
-impl<'de> Deserialize<'de> for SchedulerChoice {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ChoiceVisitor;
-        impl<'de> de::Visitor<'de> for ChoiceVisitor {
-            type Value = SchedulerChoice;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a policy, or one name with its options")
-            }
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<SchedulerChoice, E> {
-                Ok(SchedulerChoice::named(name))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<SchedulerChoice, A::Error> {
-                let Some((name, options)) = map.next_entry::<String, Value>()? else {
-                    return Err(de::Error::invalid_type(de::Unexpected::Map, &self));
-                };
-                if let Some(other) = map.next_key::<String>()? {
-                    return Err(de::Error::custom(format!(
-                        "`{name}` and `{other}`: a scenario has one policy, with its options below \
-                         it, such as `scheduler: {{hfsp: {{weights: priority}}}}`"
-                    )));
-                }
-                match options {
-                    // `{fair: }` is `fair` with its defaults, like a bare `fair`.
-                    Value::Null => Ok(SchedulerChoice::named(&name)),
-                    options => Ok(SchedulerChoice { name, options, checked: None }),
-                }
-            }
+const POLICY: &str = "the name of a policy, or one name with its options";
+
+forms! {
+    SchedulerChoice, expected: POLICY,
+    text: |name| Ok(SchedulerChoice::named(name)),
+    map: |map| {
+        let mut choices = IndexMap::<String, Value>::deserialize(map)?.into_iter();
+        let Some((name, options)) = choices.next() else {
+            return Err(de::Error::invalid_type(de::Unexpected::Map, &POLICY));
+        };
+        if let Some((other, _)) = choices.next() {
+            return Err(de::Error::custom(format!(
+                "`{name}` and `{other}`: a scenario has one policy, with its options below it, such \
+                 as `scheduler: {{hfsp: {{weights: priority}}}}`"
+            )));
         }
-        from.deserialize_any(ChoiceVisitor)
-    }
+        match options {
+            // `{fair: }` is `fair` with its defaults, like a bare `fair`.
+            Value::Null => Ok(SchedulerChoice::named(&name)),
+            options => Ok(SchedulerChoice { name, options, checked: None }),
+        }
+    },
 }
 
 /// The schema without any policies, which the schema of a scenario adds from its registry.

@@ -1,14 +1,13 @@
 //! The settings of second attempts: a rule by its name, or with its options.
 
 use crate::cluster::SlotKind;
-use std::borrow::Cow;
-use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{JsonSchema, json_schema};
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use mumakil_base::forms;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 
 /// Whether slow tasks get a second attempt, and by which rule they are found.
@@ -195,61 +194,37 @@ impl Serialize for Speculation {
     }
 }
 
-impl<'de> Deserialize<'de> for Speculation {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The names of the rules, so that the message about a misspelt name lists them.
-        #[derive(Deserialize)]
-        enum RuleName {
-            #[serde(rename = "off")]
-            Off,
-            #[serde(rename = "hadoop-0.20")]
-            Hadoop020,
-            #[serde(rename = "hadoop-0.21")]
-            Hadoop021,
-            #[serde(rename = "late")]
-            Late,
-        }
-
-        struct SpeculationVisitor;
-
-        impl<'de> de::Visitor<'de> for SpeculationVisitor {
-            type Value = Speculation;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options")
-            }
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Speculation, E> {
-                // Read as an enum, so that the message for an unknown name lists the known ones.
-                Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
-                    RuleName::Off => Speculation::Off,
-                    RuleName::Hadoop020 => {
-                        Speculation::By(Rule::Hadoop020(Hadoop020Options::default()))
-                    }
-                    RuleName::Hadoop021 => {
-                        Speculation::By(Rule::Hadoop021(Hadoop021Options::default()))
-                    }
-                    RuleName::Late => Speculation::By(Rule::Late(LateOptions::default())),
-                })
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Speculation, A::Error> {
-                // Options that are left out have the values of `Default`, so a rule may be a name
-                // with one option.
-                Rule::deserialize(MapAccessDeserializer::new(map)).map(Speculation::By)
-            }
-        }
-        from.deserialize_any(SpeculationVisitor)
-    }
+/// The names of the rules, so that the message about a misspelt name lists them.
+#[derive(Deserialize)]
+enum RuleName {
+    #[serde(rename = "off")]
+    Off,
+    #[serde(rename = "hadoop-0.20")]
+    Hadoop020,
+    #[serde(rename = "hadoop-0.21")]
+    Hadoop021,
+    #[serde(rename = "late")]
+    Late,
 }
 
-impl JsonSchema for Speculation {
-    fn schema_name() -> Cow<'static, str> {
-        "Speculation".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+forms! {
+    Speculation,
+    expected: "`off`, `hadoop-0.20`, `hadoop-0.21` or `late`, or one of these with its options",
+    // Read as an enum, so that the message for an unknown name lists the known ones.
+    text: |name| Ok(match RuleName::deserialize(StrDeserializer::new(name))? {
+        RuleName::Off => Speculation::Off,
+        RuleName::Hadoop020 => Speculation::By(Rule::Hadoop020(Hadoop020Options::default())),
+        RuleName::Hadoop021 => Speculation::By(Rule::Hadoop021(Hadoop021Options::default())),
+        RuleName::Late => Speculation::By(Rule::Late(LateOptions::default())),
+    }),
+    // Options that are left out have the values of `Default`, so a rule may be a name with one
+    // option.
+    map: |map| Rule::deserialize(map).map(Speculation::By),
+    schema: "Speculation", |schemas| {
         let names = json!({ "enum": ["off", "hadoop-0.20", "hadoop-0.21", "late"] });
         let rule = schemas.subschema_for::<Rule>();
         json_schema!({ "anyOf": [names, rule] })
-    }
+    },
 }
 
 #[cfg(test)]

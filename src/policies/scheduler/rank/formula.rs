@@ -281,23 +281,11 @@ impl Serialize for RankFormula {
 
 impl<'de> Deserialize<'de> for RankFormula {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct FormulaVisitor;
-
-        impl de::Visitor<'_> for FormulaVisitor {
-            type Value = RankFormula;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an expression, such as `age / remaining_maps`")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<RankFormula, E> {
-                let place = |complaint: &ExprComplaint| complaint.column(text);
-                RankFormula::of(text).map_err(|complaint| {
-                    E::custom(format!("{complaint} (at character {})", place(&complaint)))
-                })
-            }
-        }
-        from.deserialize_str(FormulaVisitor)
+        let text = String::deserialize(from)?;
+        Self::of(&text).map_err(|complaint| {
+            let place = complaint.column(&text);
+            de::Error::custom(format!("{complaint} (at character {place})"))
+        })
     }
 }
 

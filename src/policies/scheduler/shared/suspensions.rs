@@ -5,13 +5,13 @@
 //! tracker has this number, it suspends no more attempts until enough of them have resumed.
 
 use std::cmp::Reverse;
-use std::fmt;
 
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use mumakil_base::dense::grown;
+use mumakil_base::forms;
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
@@ -61,28 +61,15 @@ impl KillOrWait {
     }
 }
 
-impl<'de> Deserialize<'de> for KillOrWait {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct KillOrWaitVisitor;
-        impl de::Visitor<'_> for KillOrWaitVisitor {
-            type Value = KillOrWait;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`wait` or `kill`")
-            }
-            // Hadoop's option is true or false.
-            fn visit_bool<E: de::Error>(self, kills: bool) -> Result<KillOrWait, E> {
-                Ok(if kills { KillOrWait::Kill } else { KillOrWait::Wait })
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<KillOrWait, E> {
-                match text {
-                    "wait" => Ok(KillOrWait::Wait),
-                    "kill" => Ok(KillOrWait::Kill),
-                    _ => Err(E::unknown_variant(text, &["wait", "kill"])),
-                }
-            }
-        }
-        from.deserialize_any(KillOrWaitVisitor)
-    }
+forms! {
+    KillOrWait, expected: "`wait` or `kill`",
+    // Hadoop's option is true or false.
+    flag: |kills| Ok(if kills { KillOrWait::Kill } else { KillOrWait::Wait }),
+    text: |text| match text {
+        "wait" => Ok(KillOrWait::Wait),
+        "kill" => Ok(KillOrWait::Kill),
+        _ => Err(E::unknown_variant(text, &["wait", "kill"])),
+    },
 }
 
 /// How many attempts may be suspended on one tracker.

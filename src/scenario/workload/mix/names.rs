@@ -1,16 +1,14 @@
 //! The users and pools of the jobs of a mix.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use indexmap::IndexMap;
 use rand::Rng;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{JsonSchema, json_schema};
+use serde::{Deserialize, Serialize, Serializer, de};
 
 use crate::workload::jobs::user;
+use mumakil_base::forms;
 use mumakil_base::random::pick;
 use mumakil_base::units::Factor;
 
@@ -84,37 +82,18 @@ impl Serialize for Names {
 const EXPECTED: &str = "a name, or several such as {in_turn: [ann, bob]}, \
                         {weighted: {ann: 3, bob: 1}} or {numbered: user}";
 
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NamesVisitor;
-
-        impl<'de> de::Visitor<'de> for NamesVisitor {
-            type Value = Names;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
-            fn visit_str<E: de::Error>(self, name: &str) -> Result<Names, E> {
-                Ok(Names::One(name.to_owned()))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Names, A::Error> {
-                let names = NameChoices::deserialize(MapAccessDeserializer::new(map))?;
-                match names.fault() {
-                    Some(fault) => Err(de::Error::custom(fault)),
-                    None => Ok(Names::Several(names)),
-                }
-            }
+forms! {
+    Names, expected: EXPECTED,
+    text: |name| Ok(Names::One(name.to_owned())),
+    map: |map| {
+        let names = NameChoices::deserialize(map)?;
+        match names.fault() {
+            Some(fault) => Err(de::Error::custom(fault)),
+            None => Ok(Names::Several(names)),
         }
-        from.deserialize_any(NamesVisitor)
-    }
-}
-
-impl JsonSchema for Names {
-    fn schema_name() -> Cow<'static, str> {
-        "Names".into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+    },
+    schema: "Names", |schemas| {
         let several = schemas.subschema_for::<NameChoices>();
         json_schema!({ "title": EXPECTED, "anyOf": [{ "type": "string" }, several] })
-    }
+    },
 }
