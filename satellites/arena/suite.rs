@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::{Mapping, Value};
 
 use mumakil_base::units::{Bytes, Factor, SimSpan};
+use mumakil_base::with_defaults;
 use mumakil_results::expect::{Expr, Space};
 use mumakil_scenario::{Draft, Name, ScenarioError, Starter, unusable};
 use mumakil_study::{SCENARIO, SEEDS, Sweep, short_label, unnamed};
@@ -64,33 +65,23 @@ pub(crate) struct Goal {
     pub(crate) is_more: bool,
 }
 
-/// The limits for a policy that is scored.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PolicyLimits {
-    /// The processor time that a program may use for an answer.
-    pub answer: SimSpan,
-    /// The real time that a program may take to start, for an answer and to end.
-    pub wait: SimSpan,
-    /// The real time that a run may take.
-    pub run: SimSpan,
-    /// The processor time that a program may use in a run.
-    pub processor: SimSpan,
-    /// The memory that a program may use.
-    pub memory: Bytes,
-}
-
-impl Default for PolicyLimits {
-    // Chosen: thousands of times what the policies that Mumakil brings need, so that only a policy
-    // that has gone astray meets a limit.
-    fn default() -> Self {
-        Self {
-            answer: SimSpan::from_secs(2),
-            wait: SimSpan::from_secs(30),
-            run: SimSpan::from_secs(120),
-            processor: SimSpan::from_secs(60),
-            memory: Bytes::new(1 << 30),
-        }
+with_defaults! {
+    /// The limits for a policy that is scored.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct PolicyLimits {
+        // Chosen: thousands of times what the policies that Mumakil brings need, so that only a policy
+        // that has gone astray meets a limit.
+        /// The processor time that a program may use for an answer.
+        pub answer: SimSpan = SimSpan::from_secs(2),
+        /// The real time that a program may take to start, for an answer and to end.
+        pub wait: SimSpan = SimSpan::from_secs(30),
+        /// The real time that a run may take.
+        pub run: SimSpan = SimSpan::from_secs(120),
+        /// The processor time that a program may use in a run.
+        pub processor: SimSpan = SimSpan::from_secs(60),
+        /// The memory that a program may use.
+        pub memory: Bytes = Bytes::new(1 << 30),
     }
 }
 

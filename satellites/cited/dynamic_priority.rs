@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler,
@@ -27,21 +28,24 @@ use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
 use mumakil_policies::scheduler::shared::line::{Measure, move_entry};
 
-/// The options of `dynamic-priority`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DynamicPriorityOptions {
-    /// The pools by their names.
-    #[schemars(with = "BTreeMap<String, PoolBudget>")]
-    pub pools: IndexMap<String, PoolBudget>,
-    /// The budget of a pool that is not listed.
-    pub others: PoolBudget,
-    /// How the pool of a job is chosen.
-    pub pool_by: PoolBy,
-    /// How often pools pay for the slots that they use.
-    pub interval: SimSpan,
-    /// How long jobs wait for their input. Without this, they do not wait.
-    pub delay: DelaySpec,
+with_defaults! {
+    /// The options of `dynamic-priority`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct DynamicPriorityOptions {
+        /// The pools by their names.
+        #[schemars(with = "BTreeMap<String, PoolBudget>")]
+        pub pools: IndexMap<String, PoolBudget> = IndexMap::new(),
+        /// The budget of a pool that is not listed.
+        pub others: PoolBudget,
+        /// How the pool of a job is chosen.
+        pub pool_by: PoolBy = PoolBy::Pool,
+        /// How often pools pay for the slots that they use.
+        // `mapred.dynamic-scheduler.alloc-interval`: 20 s.
+        pub interval: SimSpan = SimSpan::from_secs(20),
+        /// How long jobs wait for their input. Without this, they do not wait.
+        pub delay: DelaySpec = DelaySpec::NONE,
+    }
 }
 
 /// The budget of a pool.
@@ -58,19 +62,6 @@ pub struct PoolBudget {
 impl Default for PoolBudget {
     fn default() -> Self {
         Self { budget: None, spending: Factor::ONE }
-    }
-}
-
-impl Default for DynamicPriorityOptions {
-    fn default() -> Self {
-        Self {
-            pools: IndexMap::new(),
-            others: PoolBudget::default(),
-            pool_by: PoolBy::Pool,
-            // `mapred.dynamic-scheduler.alloc-interval`: 20 s.
-            interval: SimSpan::from_secs(20),
-            delay: DelaySpec::NONE,
-        }
     }
 }
 

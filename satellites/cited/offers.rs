@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::inner::InnerPolicy;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     AttemptId, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
@@ -35,29 +36,34 @@ use mumakil_core::mapred::{
 use mumakil_policies::scheduler::Fifo;
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 
-/// The options of `offers`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct OffersOptions {
-    /// The frameworks by the names of their pools. The jobs of all other pools belong to one more
-    /// framework, `others`.
-    #[schemars(with = "BTreeMap<String, FrameworkSpec>")]
-    pub frameworks: IndexMap<String, FrameworkSpec>,
-    /// The framework of the jobs of other pools.
-    pub others: FrameworkSpec,
-    /// How the pool of a job is chosen.
-    pub pool_by: PoolBy,
-    /// How frameworks share the nodes.
-    pub sharing: NodeSharing,
-    /// For how long a node is not offered again to a framework that has left slots free there.
-    #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
-    pub filter: SimSpan,
-    /// How long a framework thinks about an offer. Meanwhile the node has nothing for others.
-    #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
-    pub answer: SimSpan,
-    /// After this time an offer without an answer is taken back, and counts as refused.
-    #[schemars(extend("x-only-if" = {"answer": {"not": 0}}))]
-    pub time_out: SimSpan,
+with_defaults! {
+    /// The options of `offers`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct OffersOptions {
+        /// The frameworks by the names of their pools. The jobs of all other pools belong to one more
+        /// framework, `others`.
+        #[schemars(with = "BTreeMap<String, FrameworkSpec>")]
+        pub frameworks: IndexMap<String, FrameworkSpec> = IndexMap::new(),
+        /// The framework of the jobs of other pools.
+        pub others: FrameworkSpec,
+        /// How the pool of a job is chosen.
+        pub pool_by: PoolBy = PoolBy::Pool,
+        /// How frameworks share the nodes.
+        pub sharing: NodeSharing = NodeSharing::Offers,
+        /// For how long a node is not offered again to a framework that has left slots free there.
+        #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
+        // Mesos: the default of `refuse_seconds`.
+        pub filter: SimSpan = SimSpan::from_secs(5),
+        /// How long a framework thinks about an offer. Meanwhile the node has nothing for others.
+        #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
+        pub answer: SimSpan = SimSpan::ZERO,
+        /// After this time an offer without an answer is taken back, and counts as refused.
+        #[schemars(extend("x-only-if" = {"answer": {"not": 0}}))]
+        // Mesos has no time-out unless `--offer_timeout` is set; this is the example of its
+        // manual.
+        pub time_out: SimSpan = SimSpan::from_secs(30),
+    }
 }
 
 /// A framework.
@@ -85,23 +91,6 @@ pub enum NodeSharing {
 impl Default for FrameworkSpec {
     fn default() -> Self {
         Self { weight: Factor::ONE, policy: InnerPolicy::default() }
-    }
-}
-
-impl Default for OffersOptions {
-    fn default() -> Self {
-        Self {
-            frameworks: IndexMap::new(),
-            others: FrameworkSpec::default(),
-            pool_by: PoolBy::Pool,
-            sharing: NodeSharing::Offers,
-            // Mesos: the default of `refuse_seconds`.
-            filter: SimSpan::from_secs(5),
-            answer: SimSpan::ZERO,
-            // Mesos has no time-out unless `--offer_timeout` is set; this is the example of its
-            // manual.
-            time_out: SimSpan::from_secs(30),
-        }
     }
 }
 

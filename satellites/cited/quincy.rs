@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use self::plan::SlotPlan;
 use mumakil_base::units::Factor;
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
     PolicyNeeds, PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind,
@@ -28,33 +29,23 @@ use mumakil_core::mapred::{
 };
 use mumakil_policies::scheduler::shared::suspensions::KillOrWait;
 
-/// The options of `quincy`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct QuincyOptions {
-    /// Whether jobs get equal numbers of slots. If not, each job has at least one slot, and the
-    /// others go where they cost least.
-    pub fair: bool,
-    /// How tasks get slots that others hold.
-    pub preemption: KillOrWait,
-    /// The cost of each second for which a task waits; at most 100.
-    pub wait: Factor,
-    /// The cost of each gigabyte that a task reads from another node of its rack.
-    pub rack: Factor,
-    /// The cost of each gigabyte that a task reads from another rack.
-    pub far: Factor,
-}
-
-impl Default for QuincyOptions {
-    fn default() -> Self {
+with_defaults! {
+    /// The options of `quincy`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct QuincyOptions {
         // The numbers of the paper's experiments; `far` is 20 where its network is slow.
-        Self {
-            fair: true,
-            preemption: KillOrWait::Wait,
-            wait: Factor::of(0.5),
-            rack: Factor::ONE,
-            far: Factor::of(2.0),
-        }
+        /// Whether jobs get equal numbers of slots. If not, each job has at least one slot, and the
+        /// others go where they cost least.
+        pub fair: bool = true,
+        /// How tasks get slots that others hold.
+        pub preemption: KillOrWait = KillOrWait::Wait,
+        /// The cost of each second for which a task waits; at most 100.
+        pub wait: Factor = Factor::of(0.5),
+        /// The cost of each gigabyte that a task reads from another node of its rack.
+        pub rack: Factor = Factor::ONE,
+        /// The cost of each gigabyte that a task reads from another rack.
+        pub far: Factor = Factor::of(2.0),
     }
 }
 

@@ -10,11 +10,13 @@
 //! forms        values that are written bare, as a list or as a mapping
 //! files, disk  the names of a run's files, and all changes of the disk
 //! shell        words of a command that is shown, quoted
+//! defaults     options whose defaults stand beside them
 //! worded       enums whose values each have a word
 //! ```
 //!
 //! This crate depends on no other crate of Mumakil; all others depend on it.
 
+mod defaults;
 pub mod dense;
 pub mod disk;
 pub mod expression;

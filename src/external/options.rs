@@ -14,44 +14,33 @@ use super::policy::External;
 use super::sandbox::SandboxOptions;
 use mumakil_base::files;
 use mumakil_base::units::SimSpan;
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{Complaint, Policy as _, PolicyProgram};
 use mumakil_core::trace::hex;
 
-/// A policy that runs as another process and exchanges lines of JSON with Mumakil.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ExternalOptions {
-    /// The policy's name in reports. Without this, the name of its file or program.
-    pub name: Option<String>,
-    /// The program and its arguments, such as `[python3, mine.py]`. If an argument is the path of a
-    /// file, seen from the scenario's folder or from the current one, it stands for that file.
-    pub command: Vec<String>,
-    /// Options that Mumakil passes on to the policy unchanged: any value.
-    pub options: Value,
-    /// How long, in real time, the policy may take to answer.
-    pub timeout: SimSpan,
-    /// Names of further environment variables that the process inherits, beside the usual few.
-    pub environment: Vec<String>,
-    /// The limits of a policy that is not trusted; without this, it may do what its user may do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<SandboxOptions>,
-    /// The SHA-256 of each file of the command. Mumakil fills it in; if it is given, other files
-    /// are refused.
-    pub files: BTreeMap<String, String>,
-}
-
-impl Default for ExternalOptions {
-    fn default() -> Self {
-        Self {
-            name: None,
-            command: Vec::new(),
-            options: Value::Null,
-            // Chosen: a policy may think for long, but a study should notice a policy that hangs.
-            timeout: SimSpan::from_secs(10),
-            environment: Vec::new(),
-            sandbox: None,
-            files: BTreeMap::new(),
-        }
+with_defaults! {
+    /// A policy that runs as another process and exchanges lines of JSON with Mumakil.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct ExternalOptions {
+        /// The policy's name in reports. Without this, the name of its file or program.
+        pub name: Option<String> = None,
+        /// The program and its arguments, such as `[python3, mine.py]`. If an argument is the path of a
+        /// file, seen from the scenario's folder or from the current one, it stands for that file.
+        pub command: Vec<String> = Vec::new(),
+        /// Options that Mumakil passes on to the policy unchanged: any value.
+        pub options: Value = Value::Null,
+        /// How long, in real time, the policy may take to answer.
+        // Chosen: a policy may think for long, but a study should notice a policy that hangs.
+        pub timeout: SimSpan = SimSpan::from_secs(10),
+        /// Names of further environment variables that the process inherits, beside the usual few.
+        pub environment: Vec<String> = Vec::new(),
+        /// The limits of a policy that is not trusted; without this, it may do what its user may do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sandbox: Option<SandboxOptions> = None,
+        /// The SHA-256 of each file of the command. Mumakil fills it in; if it is given, other files
+        /// are refused.
+        pub files: BTreeMap<String, String> = BTreeMap::new(),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::workload::jobs::JobEntry;
 use crate::workload::spec::WorkloadSpec;
 use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
+use mumakil_base::with_defaults;
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{
     AutoSpan, ExpectedJob, Hadoop, PolicyProgram, PolicySite, SchedulerChoice, Speculation,
@@ -156,53 +157,55 @@ impl Scenario {
     }
 }
 
-/// The outputs of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RecordSpec {
-    /// Every attempt, in `tasks.csv`.
-    pub tasks: bool,
-    /// Slots over time, in `timeline.csv`.
-    pub timeline: bool,
-    /// The work of each node, and the bytes that came to it, in `nodes.csv`.
-    pub by_node: bool,
-    /// Every event, one on each line, in `events.jsonl`. This file can be very large.
-    pub events: bool,
-    /// Distributions of latencies, in `histograms/` and `latency.hlog`.
-    pub histograms: bool,
-    /// How long each job takes alone on the empty cluster, in `jobs.csv`: the jobs run a second
-    /// time, one after another. Slowdowns are computed from it.
-    pub alone: bool,
-    /// How long chains of jobs take, at the first job of each in `jobs.csv`. `after` makes chains.
-    pub chains: bool,
-    /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`, and
-    /// their sums in the summary. With `hadoop.speculation` this is always recorded.
-    pub waste: bool,
-    /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
-    /// `mumakil explain` says more about why jobs waited.
-    pub decisions: bool,
-    /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran, in
-    /// `jobs.csv`. Other policies estimate no sizes.
-    // Left out of resolved scenarios while it is off, since most policies estimate nothing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub sizes: bool,
-    /// The deadlines of jobs and by how much they were missed, in `jobs.csv`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub deadlines: bool,
-    /// The slots and shares of the policy's pools over time, in `shares.csv`. With it the report
-    /// draws what each pool lacked of the share that the policy thought its due.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub shares: bool,
-    /// The run on one page, `report.html`.
-    pub report: bool,
-    /// The time between two samples of the timeline and of the interval log; with `0s` the
-    /// timeline has every change.
-    pub sample: SimSpan,
-    /// Jobs submitted before this time are left out of the summary and the histograms; the tables
-    /// have them. With `auto` the run is made twice: the first time finds when the cluster has
-    /// forgotten that it began empty, by the rule MSER-5 for the number of unfinished jobs that
-    /// each job meets.
-    pub warm_up: AutoSpan,
+with_defaults! {
+    /// The outputs of a run.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct RecordSpec {
+        /// Every attempt, in `tasks.csv`.
+        pub tasks: bool = true,
+        /// Slots over time, in `timeline.csv`.
+        pub timeline: bool = true,
+        /// The work of each node, and the bytes that came to it, in `nodes.csv`.
+        pub by_node: bool = true,
+        /// Every event, one on each line, in `events.jsonl`. This file can be very large.
+        pub events: bool = false,
+        /// Distributions of latencies, in `histograms/` and `latency.hlog`.
+        pub histograms: bool = true,
+        /// How long each job takes alone on the empty cluster, in `jobs.csv`: the jobs run a second
+        /// time, one after another. Slowdowns are computed from it.
+        pub alone: bool = false,
+        /// How long chains of jobs take, at the first job of each in `jobs.csv`. `after` makes chains.
+        pub chains: bool = false,
+        /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`, and
+        /// their sums in the summary. With `hadoop.speculation` this is always recorded.
+        pub waste: bool = false,
+        /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
+        /// `mumakil explain` says more about why jobs waited.
+        pub decisions: bool = false,
+        /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran, in
+        /// `jobs.csv`. Other policies estimate no sizes.
+        // Left out of resolved scenarios while it is off, since most policies estimate nothing.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub sizes: bool = false,
+        /// The deadlines of jobs and by how much they were missed, in `jobs.csv`.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub deadlines: bool = false,
+        /// The slots and shares of the policy's pools over time, in `shares.csv`. With it the report
+        /// draws what each pool lacked of the share that the policy thought its due.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub shares: bool = false,
+        /// The run on one page, `report.html`.
+        pub report: bool = true,
+        /// The time between two samples of the timeline and of the interval log; with `0s` the
+        /// timeline has every change.
+        pub sample: SimSpan = SimSpan::from_secs(10),
+        /// Jobs submitted before this time are left out of the summary and the histograms; the tables
+        /// have them. With `auto` the run is made twice: the first time finds when the cluster has
+        /// forgotten that it began empty, by the rule MSER-5 for the number of unfinished jobs that
+        /// each job meets.
+        pub warm_up: AutoSpan = AutoSpan::Fixed(SimSpan::ZERO),
+    }
 }
 
 impl RecordSpec {
@@ -220,28 +223,6 @@ impl RecordSpec {
             ("deadlines", &mut self.deadlines, needs.columns.contains("deadlines")),
             ("histograms", &mut self.histograms, !needs.histograms.is_empty()),
         ]
-    }
-}
-
-impl Default for RecordSpec {
-    fn default() -> Self {
-        Self {
-            tasks: true,
-            timeline: true,
-            by_node: true,
-            events: false,
-            histograms: true,
-            alone: false,
-            chains: false,
-            waste: false,
-            decisions: false,
-            sizes: false,
-            deadlines: false,
-            shares: false,
-            report: true,
-            sample: SimSpan::from_secs(10),
-            warm_up: AutoSpan::Fixed(SimSpan::ZERO),
-        }
     }
 }
 

@@ -42,67 +42,80 @@ use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::NewJobBoost;
 use super::shared::suspensions::KillOrWait;
 use mumakil_base::units::{Count, Factor, SimSpan};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
     Scheduler, SlotKind, SlotShare, SlotStanding, View,
 };
 
-/// The options of `fair`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FairOptions {
-    /// Whether to follow the paper or Hadoop's code where they differ.
-    pub variant: FairVariant,
-    /// The pools, and the defaults of undeclared pools.
-    // When a time-out of Hadoop has passed, jobs no longer wait for their input, even if
-    // `preemption` is off.
-    #[schemars(extend("x-only-if" = {"inside": {
-        "fair_share_after": {"variant": "hadoop", "preemption": "kill"},
-        "min_share_after": {"variant": "hadoop", "preemption": "kill"},
-    }}))]
-    #[schemars(schema_with = "pools_or_file")]
-    pub allocations: Pools,
-    /// How the pool of a job is chosen.
-    pub pool_by: PoolBy,
-    /// How long jobs wait for their input; `auto` unless given.
-    pub delay: DelaySpec,
-    /// Whether jobs of undeclared pools are allowed. If not, such a job is an error: Hadoop 1.x
-    /// refuses it.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
-    pub allow_undeclared_pools: bool,
-    /// Whether a job's weight grows with the logarithm of the tasks that it demands.
-    pub size_based_weight: bool,
-    /// A larger weight for jobs while they are new. Without this, they have none.
-    pub new_job_boost: Option<NewJobBoost>,
-    /// Whether one heartbeat may launch several tasks.
-    pub assign_multiple: bool,
-    /// The most maps that one heartbeat launches. Without this, the free slots are the limit.
-    #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
-    pub assign_maps: Option<LaunchCap>,
-    /// As `assign_maps`, for reduces.
-    #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
-    pub assign_reduces: Option<LaunchCap>,
-    /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
-    pub max_load_difference: Factor,
-    /// Which tasks count for a tracker's part of the load, and for the choice between map and
-    /// reduce.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
-    pub tracker_load: TrackerLoad,
-    /// How pools get slots that have been below their share for too long.
-    pub preemption: KillOrWait,
-    /// Whether kills for pools below their share are only recorded (as `would-kill` in
-    /// `decisions.csv`), and no task is killed.
-    #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
-    pub preemption_only_log: bool,
-    /// How often tasks are killed for pools below their share. Each update finds these pools anew.
-    /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
-    #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
-    pub preemption_interval: AutoSpan,
-    /// How often shares and demands are computed.
-    #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": "kill"}))]
-    pub update_interval: SimSpan,
+with_defaults! {
+    /// The options of `fair`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FairOptions {
+        /// Whether to follow the paper or Hadoop's code where they differ.
+        pub variant: FairVariant = FairVariant::Hadoop,
+        /// The pools, and the defaults of undeclared pools.
+        // When a time-out of Hadoop has passed, jobs no longer wait for their input, even if
+        // `preemption` is off.
+        #[schemars(extend("x-only-if" = {"inside": {
+            "fair_share_after": {"variant": "hadoop", "preemption": "kill"},
+            "min_share_after": {"variant": "hadoop", "preemption": "kill"},
+        }}))]
+        #[schemars(schema_with = "pools_or_file")]
+        pub allocations: Pools,
+        /// How the pool of a job is chosen.
+        pub pool_by: PoolBy = PoolBy::Pool,
+        /// How long jobs wait for their input; `auto` unless given.
+        // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
+        pub delay: DelaySpec = DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
+        /// Whether jobs of undeclared pools are allowed. If not, such a job is an error: Hadoop 1.x
+        /// refuses it.
+        #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
+        // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
+        pub allow_undeclared_pools: bool = true,
+        /// Whether a job's weight grows with the logarithm of the tasks that it demands.
+        // `mapred.fairscheduler.sizebasedweight` is off.
+        pub size_based_weight: bool = false,
+        /// A larger weight for jobs while they are new. Without this, they have none.
+        // `mapred.fairscheduler.weightadjuster` is not set.
+        pub new_job_boost: Option<NewJobBoost> = None,
+        /// Whether one heartbeat may launch several tasks.
+        // `mapred.fairscheduler.assignmultiple` is on from 0.21 on.
+        pub assign_multiple: bool = true,
+        /// The most maps that one heartbeat launches. Without this, the free slots are the limit.
+        #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
+        // `mapred.fairscheduler.assignmultiple.maps` and `.reduces` are -1: no limit.
+        pub assign_maps: Option<LaunchCap> = None,
+        /// As `assign_maps`, for reduces.
+        #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
+        pub assign_reduces: Option<LaunchCap> = None,
+        /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
+        #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
+        // `mapred.fairscheduler.load.max.diff` is 0.
+        pub max_load_difference: Factor = Factor::of(0.0),
+        /// Which tasks count for a tracker's part of the load, and for the choice between map and
+        /// reduce.
+        #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
+        pub tracker_load: TrackerLoad = TrackerLoad::Auto,
+        /// How pools get slots that have been below their share for too long.
+        // `mapred.fairscheduler.preemption` is off.
+        pub preemption: KillOrWait = KillOrWait::Wait,
+        /// Whether kills for pools below their share are only recorded (as `would-kill` in
+        /// `decisions.csv`), and no task is killed.
+        #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
+        // `mapred.fairscheduler.preemption.only.log` is off.
+        pub preemption_only_log: bool = false,
+        /// How often tasks are killed for pools below their share. Each update finds these pools anew.
+        /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+        #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
+        pub preemption_interval: AutoSpan = AutoSpan::Auto,
+        /// How often shares and demands are computed.
+        #[schemars(extend("x-only-if" = {"variant": "hadoop", "preemption": "kill"}))]
+        // `mapred.fairscheduler.update.interval` is 500 ms.
+        pub update_interval: SimSpan = SimSpan::from_millis(500),
+    }
 }
 
 /// The most tasks of a kind that one heartbeat launches.
@@ -117,39 +130,6 @@ pub enum FairVariant {
     /// Hadoop's code.
     #[default]
     Hadoop,
-}
-
-impl Default for FairOptions {
-    fn default() -> Self {
-        Self {
-            variant: FairVariant::Hadoop,
-            allocations: Pools::default(),
-            pool_by: PoolBy::Pool,
-            // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
-            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
-            // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
-            allow_undeclared_pools: true,
-            // `mapred.fairscheduler.sizebasedweight` is off.
-            size_based_weight: false,
-            // `mapred.fairscheduler.weightadjuster` is not set.
-            new_job_boost: None,
-            // `mapred.fairscheduler.assignmultiple` is on from 0.21 on.
-            assign_multiple: true,
-            // `mapred.fairscheduler.assignmultiple.maps` and `.reduces` are -1: no limit.
-            assign_maps: None,
-            assign_reduces: None,
-            // `mapred.fairscheduler.load.max.diff` is 0.
-            max_load_difference: Factor::of(0.0),
-            tracker_load: TrackerLoad::Auto,
-            // `mapred.fairscheduler.preemption` is off.
-            preemption: KillOrWait::Wait,
-            // `mapred.fairscheduler.preemption.only.log` is off.
-            preemption_only_log: false,
-            preemption_interval: AutoSpan::Auto,
-            // `mapred.fairscheduler.update.interval` is 500 ms.
-            update_interval: SimSpan::from_millis(500),
-        }
-    }
 }
 
 impl FairOptions {

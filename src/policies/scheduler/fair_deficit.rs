@@ -34,52 +34,42 @@ use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::{NewJobBoost, weight};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
     PromisedSlots, RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
-/// The options of `fair-deficit`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FairDeficitOptions {
-    /// The pools, and the defaults of undeclared pools. Only weights, minimum shares and numbers of
-    /// jobs have an effect; the other options came with a later scheduler.
-    #[schemars(extend("x-only-if" = {"inside": {
-        "max_maps": {"the policy `fair`": true},
-        "max_reduces": {"the policy `fair`": true},
-        "order": {"the policy `fair`": true},
-        "fair_share_after": {"the policy `fair`": true},
-        "min_share_after": {"the policy `fair`": true},
-    }}))]
-    #[schemars(schema_with = "pools_or_file")]
-    pub allocations: Pools,
-    /// How the pool of a job is chosen.
-    pub pool_by: PoolBy,
-    /// Whether a job's weight grows with the logarithm of the tasks that it could run.
-    pub size_based_weight: bool,
-    /// A larger weight for jobs while they are new. Without this, they have none.
-    pub new_job_boost: Option<NewJobBoost>,
-    /// Whether one heartbeat may launch both a map and a reduce.
-    pub assign_multiple: bool,
-    /// How often shares and deficits are computed.
-    pub update_interval: SimSpan,
-}
-
-impl Default for FairDeficitOptions {
-    fn default() -> Self {
-        Self {
-            allocations: Pools::default(),
-            pool_by: PoolBy::Pool,
-            size_based_weight: false,
-            // `mapred.fairscheduler.weightadjuster` is not set.
-            new_job_boost: None,
-            // `mapred.fairscheduler.assignmultiple` is off in 0.20.
-            assign_multiple: false,
-            // 0.20 recomputes every 500 ms, a constant there.
-            update_interval: SimSpan::from_millis(500),
-        }
+with_defaults! {
+    /// The options of `fair-deficit`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FairDeficitOptions {
+        /// The pools, and the defaults of undeclared pools. Only weights, minimum shares and numbers of
+        /// jobs have an effect; the other options came with a later scheduler.
+        #[schemars(extend("x-only-if" = {"inside": {
+            "max_maps": {"the policy `fair`": true},
+            "max_reduces": {"the policy `fair`": true},
+            "order": {"the policy `fair`": true},
+            "fair_share_after": {"the policy `fair`": true},
+            "min_share_after": {"the policy `fair`": true},
+        }}))]
+        #[schemars(schema_with = "pools_or_file")]
+        pub allocations: Pools,
+        /// How the pool of a job is chosen.
+        pub pool_by: PoolBy = PoolBy::Pool,
+        /// Whether a job's weight grows with the logarithm of the tasks that it could run.
+        pub size_based_weight: bool = false,
+        /// A larger weight for jobs while they are new. Without this, they have none.
+        // `mapred.fairscheduler.weightadjuster` is not set.
+        pub new_job_boost: Option<NewJobBoost> = None,
+        /// Whether one heartbeat may launch both a map and a reduce.
+        // `mapred.fairscheduler.assignmultiple` is off in 0.20.
+        pub assign_multiple: bool = false,
+        /// How often shares and deficits are computed.
+        // 0.20 recomputes every 500 ms, a constant there.
+        pub update_interval: SimSpan = SimSpan::from_millis(500),
     }
 }
 

@@ -45,72 +45,55 @@ use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
     Scheduler, SlotKind, SlotStanding, View,
 };
 
-/// The options of `modified-fair`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ModifiedFairOptions {
-    /// The pools, and the defaults of undeclared pools. Here no pool has pools inside, and no tasks
-    /// are killed.
-    #[schemars(extend("x-only-if" = {"inside": {
-        "fair_share_after": {"the policy `fair`": true},
-        "min_share_after": {"the policy `fair`": true},
-    }}))]
-    #[schemars(schema_with = "pools_or_file")]
-    pub allocations: Pools,
-    /// How the pool of a job is chosen.
-    pub pool_by: PoolBy,
-    /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
-    /// wait has been measured.
-    pub delay: DelaySpec,
-    /// Whether small jobs have a pool of their own, as long as there are few of them.
-    pub classification: bool,
-    /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
-    pub pool_allocation: bool,
-    /// The number of slots that a pool's maximum limits, if slots are allotted.
-    #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
-    pub maximum: Maximum,
-    /// Whether jobs and pools are ordered by the slots that they lack and hold. If not, they are
-    /// ordered as in `fair`.
-    pub sorting: bool,
-    /// Whether jobs wait for their input as long as other jobs have had to wait.
-    pub delay_adjustment: bool,
-    /// How a job's priority follows the locality of its maps.
-    pub priority_adjustment: PriorityAdjustment,
-    /// Whether one heartbeat may launch several tasks.
-    pub assign_multiple: bool,
-    /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
-    pub max_load_difference: Factor,
-    /// Which tasks count for a tracker's part of the load, and for the choice between map and
-    /// reduce.
-    pub tracker_load: TrackerLoad,
-    /// How often jobs are classified and slots allotted.
-    pub update_interval: SimSpan,
-}
-
-impl Default for ModifiedFairOptions {
-    fn default() -> Self {
-        Self {
-            allocations: Pools::default(),
-            pool_by: PoolBy::Pool,
-            delay: DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
-            classification: true,
-            pool_allocation: true,
-            maximum: Maximum::Cap,
-            sorting: true,
-            delay_adjustment: true,
-            priority_adjustment: PriorityAdjustment::Text,
-            assign_multiple: true,
-            max_load_difference: Factor::of(0.0),
-            tracker_load: TrackerLoad::Auto,
-            // Sections 3.1 and 3.2, and Hadoop's fair scheduler.
-            update_interval: SimSpan::from_millis(500),
-        }
+with_defaults! {
+    /// The options of `modified-fair`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct ModifiedFairOptions {
+        /// The pools, and the defaults of undeclared pools. Here no pool has pools inside, and no tasks
+        /// are killed.
+        #[schemars(extend("x-only-if" = {"inside": {
+            "fair_share_after": {"the policy `fair`": true},
+            "min_share_after": {"the policy `fair`": true},
+        }}))]
+        #[schemars(schema_with = "pools_or_file")]
+        pub allocations: Pools,
+        /// How the pool of a job is chosen.
+        pub pool_by: PoolBy = PoolBy::Pool,
+        /// How long jobs wait for their input. With `delay_adjustment` this counts only until a first
+        /// wait has been measured.
+        pub delay: DelaySpec = DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
+        /// Whether small jobs have a pool of their own, as long as there are few of them.
+        pub classification: bool = true,
+        /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
+        pub pool_allocation: bool = true,
+        /// The number of slots that a pool's maximum limits, if slots are allotted.
+        #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
+        pub maximum: Maximum = Maximum::Cap,
+        /// Whether jobs and pools are ordered by the slots that they lack and hold. If not, they are
+        /// ordered as in `fair`.
+        pub sorting: bool = true,
+        /// Whether jobs wait for their input as long as other jobs have had to wait.
+        pub delay_adjustment: bool = true,
+        /// How a job's priority follows the locality of its maps.
+        pub priority_adjustment: PriorityAdjustment = PriorityAdjustment::Text,
+        /// Whether one heartbeat may launch several tasks.
+        pub assign_multiple: bool = true,
+        /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
+        pub max_load_difference: Factor = Factor::of(0.0),
+        /// Which tasks count for a tracker's part of the load, and for the choice between map and
+        /// reduce.
+        pub tracker_load: TrackerLoad = TrackerLoad::Auto,
+        /// How often jobs are classified and slots allotted.
+        // Sections 3.1 and 3.2, and Hadoop's fair scheduler.
+        pub update_interval: SimSpan = SimSpan::from_millis(500),
     }
 }
 

@@ -37,6 +37,7 @@ use super::shared::line::{JobLine, Measure};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::{SlotTaking, SuspendedSpec, Suspensions};
 use mumakil_base::units::SimSpan;
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
     PerSlot, Policy, PolicyNeeds, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind,
@@ -48,47 +49,34 @@ use mumakil_core::mapred::{
 // is a day.
 const LONGEST_WAIT: SimSpan = SimSpan::from_secs(24 * 60 * 60);
 
-/// The options of `rank`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RankOptions {
-    /// The rank of a job for a map, and for a reduce without a rank of its own. The highest comes
-    /// first.
-    pub jobs: RankFormula,
-    /// The rank of a job for a reduce.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduces: Option<RankFormula>,
-    /// How long jobs wait for their input. Without this, they do not wait.
-    pub delay: DelaySpec,
-    /// How a job gets slots that jobs hold which rank below it.
-    pub preemption: SlotTaking,
-    /// A condition on the job that would take a slot. The names of the job that would lose it begin
-    /// with `victim.`. Without this, a higher rank is enough.
-    #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preemption_when: Option<RankFormula>,
-    /// Which of the attempts that may lose their slots loses its slot first: `last-job` unless given.
-    #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub victims: Option<VictimChoice>,
-    /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
-    #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub suspended: Option<SuspendedSpec>,
-}
-
-impl Default for RankOptions {
-    fn default() -> Self {
-        let jobs = RankFormula::of("-submitted").expect("a known name");
-        Self {
-            jobs,
-            reduces: None,
-            delay: DelaySpec::NONE,
-            preemption: SlotTaking::Wait,
-            preemption_when: None,
-            victims: None,
-            suspended: None,
-        }
+with_defaults! {
+    /// The options of `rank`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct RankOptions {
+        /// The rank of a job for a map, and for a reduce without a rank of its own. The highest comes
+        /// first.
+        pub jobs: RankFormula = RankFormula::of("-submitted").expect("a known name"),
+        /// The rank of a job for a reduce.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reduces: Option<RankFormula> = None,
+        /// How long jobs wait for their input. Without this, they do not wait.
+        pub delay: DelaySpec = DelaySpec::NONE,
+        /// How a job gets slots that jobs hold which rank below it.
+        pub preemption: SlotTaking = SlotTaking::Wait,
+        /// A condition on the job that would take a slot. The names of the job that would lose it begin
+        /// with `victim.`. Without this, a higher rank is enough.
+        #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub preemption_when: Option<RankFormula> = None,
+        /// Which of the attempts that may lose their slots loses its slot first: `last-job` unless given.
+        #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub victims: Option<VictimChoice> = None,
+        /// How many attempts may be suspended on one tracker. Without this, `most` is 4 and `few` is 2.
+        #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub suspended: Option<SuspendedSpec> = None,
     }
 }
 

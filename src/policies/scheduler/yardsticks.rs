@@ -20,6 +20,7 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::reduces::Reduces;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Fraction};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 
 /// Processor sharing, by counting running tasks.
@@ -50,43 +51,31 @@ pub type Srpt = BySize<true>;
 #[derive(Debug)]
 pub struct BySize<const BY_LEFT: bool>(Hfsp);
 
-/// The options of `fsp` and `srpt`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct YardstickOptions {
-    /// How the sizes of jobs are known: the true sizes, or an estimator of your own. No sample is
-    /// measured.
-    pub estimator: Estimator,
-    /// Makes the sizes wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors. An
-    /// estimate stays as wrong as it is when the job arrives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<SizeError>,
-    /// In which order jobs are served whose sizes are used up, but that go on: before all others.
-    pub late: LateOrder,
-    /// By what weight jobs share, in the order of `fsp` and while they are late.
-    pub weights: Weights,
-    /// How a job that should be served gets slots that other jobs hold.
-    pub preemption: SlotTaking,
-    /// How many attempts may be suspended on one tracker.
-    #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
-    pub suspended: SuspendedSpec,
-    /// How long jobs wait for their input.
-    pub delay: DelaySpec,
-}
-
-impl Default for YardstickOptions {
-    fn default() -> Self {
-        Self {
-            estimator: Estimator::Oracle,
-            error: None,
-            late: LateOrder::InTurn,
-            weights: Weights::Equal,
-            preemption: SlotTaking::Wait,
-            // The numbers of `hfsp` for its first paper, so that only the order differs in
-            // comparisons.
-            suspended: SuspendedSpec::FEW,
-            delay: DelaySpec::NONE,
-        }
+with_defaults! {
+    /// The options of `fsp` and `srpt`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct YardstickOptions {
+        /// How the sizes of jobs are known: the true sizes, or an estimator of your own. No sample is
+        /// measured.
+        pub estimator: Estimator = Estimator::Oracle,
+        /// Makes the sizes wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors. An
+        /// estimate stays as wrong as it is when the job arrives.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub error: Option<SizeError> = None,
+        /// In which order jobs are served whose sizes are used up, but that go on: before all others.
+        pub late: LateOrder = LateOrder::InTurn,
+        /// By what weight jobs share, in the order of `fsp` and while they are late.
+        pub weights: Weights = Weights::Equal,
+        /// How a job that should be served gets slots that other jobs hold.
+        pub preemption: SlotTaking = SlotTaking::Wait,
+        /// How many attempts may be suspended on one tracker.
+        #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
+        // The numbers of `hfsp` for its first paper, so that only the order differs in
+        // comparisons.
+        pub suspended: SuspendedSpec = SuspendedSpec::FEW,
+        /// How long jobs wait for their input.
+        pub delay: DelaySpec = DelaySpec::NONE,
     }
 }
 

@@ -7,8 +7,8 @@ use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use mumakil_base::forms;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
+use mumakil_base::{forms, with_defaults};
 
 /// Whether slow tasks get a second attempt, and by which rule they are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,50 +51,58 @@ pub struct Hadoop020Options {
     pub gap: Fraction,
 }
 
-/// The options of `hadoop-0.21`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hadoop021Options {
-    /// Whether maps get second attempts.
-    pub maps: bool,
-    /// Whether reduces get second attempts.
-    pub reduces: bool,
-    /// How long an attempt must have run before its task can be slow.
-    pub after: SimSpan,
-    /// How many standard deviations the task's progress rate must be below the mean.
-    pub slow_task: Factor,
-    /// How many standard deviations a node's mean task time must be above the mean of all nodes for
-    /// the node to get no second attempts.
-    pub slow_node: Factor,
-    /// The share of a job's running tasks of a kind that may have second attempts at once, if that
-    /// is more than `always` and than `always_of_slots`.
-    pub cap: Fraction,
-    /// The number of second attempts that a job may always have.
-    pub always: Count<0, 1_000_000>,
-    /// The number of second attempts that a job may always have, as a share of the cluster's slots.
-    pub always_of_slots: Fraction,
+with_defaults! {
+    /// The options of `hadoop-0.21`.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Hadoop021Options {
+        /// Whether maps get second attempts.
+        pub maps: bool = true,
+        /// Whether reduces get second attempts.
+        pub reduces: bool = true,
+        /// How long an attempt must have run before its task can be slow.
+        pub after: SimSpan = LAG,
+        /// How many standard deviations the task's progress rate must be below the mean.
+        // `mapreduce.job.speculative.slowtaskthreshold`, `.slownodethreshold` and
+        // `.speculativecap`.
+        pub slow_task: Factor = Factor::ONE,
+        /// How many standard deviations a node's mean task time must be above the mean of all nodes for
+        /// the node to get no second attempts.
+        pub slow_node: Factor = Factor::ONE,
+        /// The share of a job's running tasks of a kind that may have second attempts at once, if that
+        /// is more than `always` and than `always_of_slots`.
+        pub cap: Fraction = Fraction::of(0.1),
+        /// The number of second attempts that a job may always have.
+        // JobInProgress.java: `MIN_SPEC_CAP` and `MIN_SLOTS_CAP`.
+        pub always: Count<0, 1_000_000> = Count::of(10),
+        /// The number of second attempts that a job may always have, as a share of the cluster's slots.
+        pub always_of_slots: Fraction = Fraction::of(0.01),
+    }
 }
 
-/// The options of `late`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LateOptions {
-    /// Whether maps get second attempts.
-    pub maps: bool,
-    /// Whether reduces get second attempts.
-    pub reduces: bool,
-    /// How long an attempt must have run before its task can be slow.
-    pub after: SimSpan,
-    /// SlowTaskThreshold: a task is slow if its progress rate is among this share of the lowest
-    /// rates, of the tasks of its job and kind that have begun.
-    pub slow_task: Fraction,
-    /// SlowNodeThreshold: a node gets no second attempts if it is among this share of the nodes
-    /// with the least work. Its work is the progress of all tasks that succeeded or run there,
-    /// taken together.
-    pub slow_node: Fraction,
-    /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots
-    /// of the kind.
-    pub cap: Fraction,
+with_defaults! {
+    /// The options of `late`.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct LateOptions {
+        /// Whether maps get second attempts.
+        pub maps: bool = true,
+        /// Whether reduces get second attempts.
+        pub reduces: bool = true,
+        /// How long an attempt must have run before its task can be slow.
+        pub after: SimSpan = LAG,
+        /// SlowTaskThreshold: a task is slow if its progress rate is among this share of the lowest
+        /// rates, of the tasks of its job and kind that have begun.
+        // Zaharia et al. find 25th percentiles and a cap of 10 % to work well.
+        pub slow_task: Fraction = Fraction::of(0.25),
+        /// SlowNodeThreshold: a node gets no second attempts if it is among this share of the nodes
+        /// with the least work. Its work is the progress of all tasks that succeeded or run there,
+        /// taken together.
+        pub slow_node: Fraction = Fraction::of(0.25),
+        /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots
+        /// of the kind.
+        pub cap: Fraction = Fraction::of(0.1),
+    }
 }
 
 /// Hadoop's `SPECULATIVE_LAG`, which LATE uses, too.
@@ -110,39 +118,7 @@ impl Default for Hadoop020Options {
 }
 
 /// Hadoop's values.
-impl Default for Hadoop021Options {
-    fn default() -> Self {
-        Self {
-            maps: true,
-            reduces: true,
-            after: LAG,
-            // `mapreduce.job.speculative.slowtaskthreshold`, `.slownodethreshold` and
-            // `.speculativecap`.
-            slow_task: Factor::ONE,
-            slow_node: Factor::ONE,
-            cap: Fraction::of(0.1),
-            // JobInProgress.java: `MIN_SPEC_CAP` and `MIN_SLOTS_CAP`.
-            always: Count::of(10),
-            always_of_slots: Fraction::of(0.01),
-        }
-    }
-}
-
 /// The values that the paper recommends.
-impl Default for LateOptions {
-    fn default() -> Self {
-        Self {
-            maps: true,
-            reduces: true,
-            after: LAG,
-            // Zaharia et al. find 25th percentiles and a cap of 10 % to work well.
-            slow_task: Fraction::of(0.25),
-            slow_node: Fraction::of(0.25),
-            cap: Fraction::of(0.1),
-        }
-    }
-}
-
 impl Speculation {
     /// Returns the rule by which slow tasks are found; `None` if tasks get no second attempts.
     pub fn rule(self) -> Option<Rule> {

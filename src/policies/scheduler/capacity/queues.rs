@@ -13,6 +13,7 @@ use super::hash_order::JavaMaps;
 use super::rules::Rules;
 use crate::scheduler::shared::names::{TreeCheck, listed, note_groups};
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan, tell};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{AutoSpan, Complaint, JobSpec, PolicyGroups, or_file};
 
 /// The queue of jobs that name no existing queue.
@@ -40,33 +41,38 @@ pub enum QueueBy {
 // With binary fractions, 0.7 + 0.2 + 0.1 is not exactly 1.
 const ROUNDING: f64 = 1e-6;
 
-/// The queues, and the settings of all queues.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    default,
-    deny_unknown_fields,
-    expecting = "the path of a capacity-scheduler.xml, or a mapping"
-)]
-pub struct Queues {
-    /// The queues by their names. If there are none, there is one queue called `default`. Jobs that
-    /// name no existing queue are in `default`.
-    #[schemars(with = "BTreeMap<String, Queue>")]
-    pub queues: IndexMap<String, Queue>,
-    /// How many jobs may be initialised and not ended yet. A queue may have its share of this
-    /// number, and each of its users the minimum user limit of the queue's number. See also
-    /// `accept_factor`.
-    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
-    pub max_system_jobs: JobLimit,
-    /// The time between two choices of jobs to initialise, and between two looks of each thread that
-    /// initialises them. `auto` is 5 s; with the rules of 1.x it is 3 s.
-    pub init_poll: AutoSpan,
-    /// How many threads initialise the chosen jobs, each the jobs of some queues. There are never
-    /// more threads than queues.
-    pub init_threads: Count<1, 1_024>,
-    /// How many maps one heartbeat launches at most. With the rules of 0.20 and 0.21 it launches
-    /// one.
-    #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
-    pub maps_per_heartbeat: Count<1, 32_767>,
+with_defaults! {
+    /// The queues, and the settings of all queues.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(
+        default,
+        deny_unknown_fields,
+        expecting = "the path of a capacity-scheduler.xml, or a mapping"
+    )]
+    pub struct Queues {
+        /// The queues by their names. If there are none, there is one queue called `default`. Jobs that
+        /// name no existing queue are in `default`.
+        #[schemars(with = "BTreeMap<String, Queue>")]
+        pub queues: IndexMap<String, Queue> = IndexMap::new(),
+        /// How many jobs may be initialised and not ended yet. A queue may have its share of this
+        /// number, and each of its users the minimum user limit of the queue's number. See also
+        /// `accept_factor`.
+        #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
+        // 1.x: `maximum-system-jobs`.
+        pub max_system_jobs: JobLimit = JobLimit::of(5_000),
+        /// The time between two choices of jobs to initialise, and between two looks of each thread that
+        /// initialises them. `auto` is 5 s; with the rules of 1.x it is 3 s.
+        pub init_poll: AutoSpan = AutoSpan::Auto,
+        /// How many threads initialise the chosen jobs, each the jobs of some queues. There are never
+        /// more threads than queues.
+        // `init-worker-threads`.
+        pub init_threads: Count<1, 1_024> = Count::of(5),
+        /// How many maps one heartbeat launches at most. With the rules of 0.20 and 0.21 it launches
+        /// one.
+        #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
+        // 1.x: `maximum-tasks-per-heartbeat`, the largest Java short.
+        pub maps_per_heartbeat: Count<1, 32_767> = Count::of(32_767),
+    }
 }
 
 pub(super) fn queues_or_file(schemas: &mut SchemaGenerator) -> Schema {
@@ -128,21 +134,6 @@ impl QueueBy {
         match self {
             Self::Pool => pool.unwrap_or(DEFAULT),
             Self::User => user,
-        }
-    }
-}
-
-impl Default for Queues {
-    fn default() -> Self {
-        Self {
-            queues: IndexMap::new(),
-            // 1.x: `maximum-system-jobs`.
-            max_system_jobs: JobLimit::of(5_000),
-            init_poll: AutoSpan::Auto,
-            // `init-worker-threads`.
-            init_threads: Count::of(5),
-            // 1.x: `maximum-tasks-per-heartbeat`, the largest Java short.
-            maps_per_heartbeat: Count::of(32_767),
         }
     }
 }

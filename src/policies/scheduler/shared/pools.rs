@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{TreeCheck, note_groups};
 use mumakil_base::units::{Count, Factor, SimSpan};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{Complaint, PolicyGroups, PrecedenceBy, SlotKind, or_file};
 
 /// A number of slots or jobs. Hadoop's largest number means that there is no limit.
@@ -52,33 +53,35 @@ pub fn pools_or_file(schemas: &mut SchemaGenerator) -> Schema {
     or_file::<Pools>("the path of a Hadoop allocation file", schemas)
 }
 
-/// A pool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Pool {
-    /// Its weight. A pool gets slots of the pool around it in proportion to the weights of all
-    /// pools there.
-    pub weight: Factor,
-    /// The map slots that it is guaranteed as long as it can use them.
-    pub min_maps: Number,
-    /// The reduce slots that it is guaranteed as long as it can use them.
-    pub min_reduces: Number,
-    /// The most map slots that it gets. Without this, there is no limit.
-    pub max_maps: Option<Number>,
-    /// The most reduce slots that it gets. Without this, there is no limit.
-    pub max_reduces: Option<Number>,
-    /// How many of its jobs may run at the same time. Without this, `pool_max_jobs` holds.
-    pub max_jobs: Option<Number>,
-    /// In what order its jobs run. Without this, `order` beside `pools` holds.
-    pub order: Option<JobOrder>,
-    /// How long it may stay below its minimum. After that it gets slots by killing tasks of other
-    /// pools. Without this, `min_share_after` beside `pools` holds.
-    pub min_share_after: Option<SimSpan>,
-    /// Pools inside it, which share its slots.
-    // The schema allows any value here: it is inlined and cannot refer to itself.
-    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
-    pub pools: IndexMap<String, Self>,
+with_defaults! {
+    /// A pool.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Pool {
+        /// Its weight. A pool gets slots of the pool around it in proportion to the weights of all
+        /// pools there.
+        pub weight: Factor = Factor::ONE,
+        /// The map slots that it is guaranteed as long as it can use them.
+        pub min_maps: Number = Number::of(0),
+        /// The reduce slots that it is guaranteed as long as it can use them.
+        pub min_reduces: Number = Number::of(0),
+        /// The most map slots that it gets. Without this, there is no limit.
+        pub max_maps: Option<Number> = None,
+        /// The most reduce slots that it gets. Without this, there is no limit.
+        pub max_reduces: Option<Number> = None,
+        /// How many of its jobs may run at the same time. Without this, `pool_max_jobs` holds.
+        pub max_jobs: Option<Number> = None,
+        /// In what order its jobs run. Without this, `order` beside `pools` holds.
+        pub order: Option<JobOrder> = None,
+        /// How long it may stay below its minimum. After that it gets slots by killing tasks of other
+        /// pools. Without this, `min_share_after` beside `pools` holds.
+        pub min_share_after: Option<SimSpan> = None,
+        /// Pools inside it, which share its slots.
+        // The schema allows any value here: it is inlined and cannot refer to itself.
+        #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+        #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
+        pub pools: IndexMap<String, Self> = IndexMap::new(),
+    }
 }
 
 /// The limits of a user.
@@ -122,22 +125,6 @@ impl JobOrder {
         match self {
             Self::Fifo => PrecedenceBy::Line,
             Self::Fair => PrecedenceBy::Share,
-        }
-    }
-}
-
-impl Default for Pool {
-    fn default() -> Self {
-        Self {
-            weight: Factor::ONE,
-            min_maps: Number::of(0),
-            min_reduces: Number::of(0),
-            max_maps: None,
-            max_reduces: None,
-            max_jobs: None,
-            order: None,
-            min_share_after: None,
-            pools: IndexMap::new(),
         }
     }
 }

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::Priority;
 
 /// The claim of a job or a pool on slots.
@@ -141,24 +142,17 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
     importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
 }
 
-/// A larger weight for each job while it is new: Hadoop's `NewJobWeightBooster`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NewJobBoost {
-    /// The factor by which the weight of a new job is multiplied.
-    pub factor: Factor,
-    /// How long a job is new, from its submission on.
-    pub duration: SimSpan,
-}
-
-impl Default for NewJobBoost {
-    fn default() -> Self {
-        Self {
-            // `mapred.newjobweightbooster.factor` is 3.
-            factor: Factor::of(3.0),
-            // `mapred.newjobweightbooster.duration` is 300,000 ms.
-            duration: SimSpan::from_secs(5 * 60),
-        }
+with_defaults! {
+    /// A larger weight for each job while it is new: Hadoop's `NewJobWeightBooster`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct NewJobBoost {
+        /// The factor by which the weight of a new job is multiplied.
+        // `mapred.newjobweightbooster.factor` is 3.
+        pub factor: Factor = Factor::of(3.0),
+        /// How long a job is new, from its submission on.
+        // `mapred.newjobweightbooster.duration` is 300,000 ms.
+        pub duration: SimSpan = SimSpan::from_secs(5 * 60),
     }
 }
 
