@@ -352,37 +352,41 @@ worded! {
     }
 }
 
-/// The work that an attempt does in its slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// The task's work.
-    Work,
-    /// Removing the output of the attempt, after it was killed or failed.
-    TaskCleanup,
+worded! {
+    /// The work that an attempt does in its slot.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Role {
+        /// The task's work.
+        Work = "work",
+        /// Removing the output of the attempt, after it was killed or failed.
+        TaskCleanup = "task cleanup",
+    }
 }
 
-/// The states of an attempt, in Hadoop's words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AttemptState {
-    /// It is launched, but its tracker has not started it.
-    #[default]
-    Unassigned,
-    /// Its process works.
-    Running,
-    /// Its process is stopped, and keeps its memory.
-    Suspended,
-    /// Its work is done; it waits for permission to commit, or is committing.
-    CommitPending,
-    /// It failed, and its output is to be removed.
-    FailedUnclean,
-    /// It was killed, and its output is to be removed.
-    KilledUnclean,
-    /// It succeeded.
-    Succeeded,
-    /// It failed.
-    Failed,
-    /// It was killed.
-    Killed,
+worded! {
+    /// The states of an attempt, in Hadoop's words.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum AttemptState {
+        /// It is launched, but its tracker has not started it.
+        #[default]
+        Unassigned = "unassigned",
+        /// Its process works.
+        Running = "running",
+        /// Its process is stopped, and keeps its memory.
+        Suspended = "suspended",
+        /// Its work is done; it waits for permission to commit, or is committing.
+        CommitPending = "commit-pending",
+        /// It failed, and its output is to be removed.
+        FailedUnclean = "failed, unclean",
+        /// It was killed, and its output is to be removed.
+        KilledUnclean = "killed, unclean",
+        /// It succeeded.
+        Succeeded = "succeeded",
+        /// It failed.
+        Failed = "failed",
+        /// It was killed.
+        Killed = "killed",
+    }
 }
 
 impl AttemptState {

@@ -17,8 +17,8 @@ use mumakil_base::files;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::BlockId;
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Block, Event, Fact, JobFact, JobId, LedgerFact,
-    MemberFact, PerSlot, Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
+    AttemptFact, AttemptId, Block, Event, Fact, JobFact, JobId, LedgerFact, MemberFact, PerSlot,
+    Reason, Role, SlotCounts, TrackerFact, TrackerId, WorldFact,
 };
 use mumakil_results::tables::CellValue;
 
@@ -147,7 +147,7 @@ impl<'a> EventLine<'a> {
                 .reason(reason),
             LedgerFact::Learned { state, counts } => self
                 .of_attempt("learned", attempt, tracker)
-                .text("state", state_word(state))
+                .text("state", state.word())
                 .counts(counts),
             LedgerFact::Ordered { order, reason } => self
                 .of_attempt("ordered", attempt, tracker)
@@ -309,11 +309,7 @@ impl<'a> EventLine<'a> {
     }
 
     fn role(&mut self, role: Role) -> &mut Self {
-        let word = match role {
-            Role::Work => "work",
-            Role::TaskCleanup => "task cleanup",
-        };
-        self.text("role", word)
+        self.text("role", role.word())
     }
 
     fn counts(&mut self, counts: SlotCounts) -> &mut Self {
@@ -333,19 +329,5 @@ impl<'a> EventLine<'a> {
             .maybe("share", weighed.share.map(CellValue::Decimal))
             .maybe("min_share", weighed.min_share.map(whole))
             .maybe("for_job", weighed.for_job.map(|job| whole(job.0)))
-    }
-}
-
-const fn state_word(state: AttemptState) -> &'static str {
-    match state {
-        AttemptState::Unassigned => "unassigned",
-        AttemptState::Running => "running",
-        AttemptState::Suspended => "suspended",
-        AttemptState::CommitPending => "commit-pending",
-        AttemptState::FailedUnclean => "failed, unclean",
-        AttemptState::KilledUnclean => "killed, unclean",
-        AttemptState::Succeeded => "succeeded",
-        AttemptState::Failed => "failed",
-        AttemptState::Killed => "killed",
     }
 }
