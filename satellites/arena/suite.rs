@@ -19,7 +19,7 @@ use serde_yaml::{Mapping, Value};
 use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_results::expect::{Expr, Space};
-use mumakil_scenario::{Draft, Name, ScenarioError, Starter, unusable};
+use mumakil_scenario::{Draft, Name, ScenarioError, Starter, bundled, unusable};
 use mumakil_study::{SCENARIO, SEEDS, Sweep, short_label, unnamed};
 use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read};
 
@@ -253,17 +253,6 @@ fn goal(
     Some(Goal { text: text.clone(), is_more })
 }
 
-macro_rules! suites {
-    ($($name:literal)*) => {
-        &[$(Starter {
-            name: $name,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/suites/", $name, ".yaml"
-            )),
-        }),*]
-    };
-}
-
 /// Returns the mistakes of keys that name no scenario of the suite.
 fn unknown_scenarios(keys: &ScoreKeys, labels: &[String], at: &Path) -> Vec<YamlProblem> {
     let unknown = keys.scenarios.keys().filter(|name| !labels.contains(name));
@@ -276,4 +265,4 @@ fn unknown_scenarios(keys: &ScoreKeys, labels: &[String], at: &Path) -> Vec<Yaml
 }
 
 /// The suites that Mumakil brings.
-pub const SUITES: &[Starter] = suites!("small" "standard" "papers" "hostile");
+pub const SUITES: &[Starter] = bundled!("suites/": "small" "standard" "papers" "hostile");

@@ -6,6 +6,8 @@
 use serde_yaml::{Mapping, Value};
 
 use super::shape::shape;
+use super::starter::Starter;
+use crate::{bundled, bundled_text};
 use mumakil_core::mapred::{Hadoop, HadoopLine};
 use mumakil_yaml::{Path, YamlProblem, lay, tree};
 
@@ -20,25 +22,8 @@ pub(super) struct Presets {
     /// The text of the plain preset. All other presets are laid over it, and it is used if none is
     /// named.
     plain: &'static str,
-    /// The names and texts of the presets.
-    files: &'static [(&'static str, &'static str)],
-}
-
-macro_rules! file {
-    ($folder:literal $name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../scenarios/",
-            $folder,
-            "/",
-            $name,
-            ".yaml"
-        ))
-    };
-}
-
-macro_rules! files {
-    ($folder:literal: $($name:literal)*) => { &[$(($name, file!($folder $name))),*] };
+    /// The presets.
+    files: &'static [Starter],
 }
 
 /// The presets of Hadoop's versions.
@@ -46,8 +31,8 @@ pub(super) const HADOOP: Presets = Presets {
     key: "hadoop",
     field: "line",
     kind: "Hadoop line",
-    plain: file!("hadoop" "0.20"),
-    files: files!("hadoop": "0.20" "0.21" "1.x" "mumak"),
+    plain: bundled_text!("hadoop/" "0.20"),
+    files: bundled!("hadoop/": "0.20" "0.21" "1.x" "mumak"),
 };
 
 /// The presets of clusters.
@@ -55,9 +40,9 @@ pub(super) const CLUSTERS: Presets = Presets {
     key: "cluster",
     field: "preset",
     kind: "cluster preset",
-    plain: file!("clusters" "default"),
-    files: files!(
-        "clusters": "default" "ec2-100" "private-100" "facebook-620"
+    plain: bundled_text!("clusters/" "default"),
+    files: bundled!(
+        "clusters/": "default" "ec2-100" "private-100" "facebook-620"
         "srt-4" "srt-6" "srt-8" "srt-10" "vm-8" "mumak"
     ),
 };
@@ -69,8 +54,8 @@ pub(super) const WORKLOADS: Presets = Presets {
     field: "preset",
     kind: "workload preset",
     plain: "{submission: replay, start: auto}",
-    files: files!(
-        "workloads": "fb2009" "fb2010" "ds-io" "ds-cpu" "ds-mixed" "ds-scan" "ds-small"
+    files: bundled!(
+        "workloads/": "fb2009" "fb2010" "ds-io" "ds-cpu" "ds-mixed" "ds-scan" "ds-small"
         "ds-hierarchy" "srt" "mfs-a" "mfs-b"
     ),
 };
@@ -84,12 +69,12 @@ pub fn hadoop_preset(line: HadoopLine) -> Hadoop {
 impl Presets {
     /// Returns the names of the presets.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.files.iter().map(|(name, _)| *name)
+        self.files.iter().map(|file| file.name)
     }
 
     /// Returns the keys that presets set themselves: pairs of a preset's name and a key.
     pub(super) fn keys(&self) -> impl Iterator<Item = (String, String)> {
-        self.files.iter().flat_map(|(name, text)| {
+        self.files.iter().flat_map(|Starter { name, text }| {
             let written = parse(text).as_mapping().cloned().unwrap_or_default();
             let keys = written.into_iter().filter_map(|(key, _)| Some(key.as_str()?.to_owned()));
             keys.map(|key| ((*name).to_owned(), key)).collect::<Vec<_>>()
@@ -98,8 +83,8 @@ impl Presets {
 
     /// Returns a preset with every value filled in; `None` if there is none with this name.
     pub(super) fn get(&self, name: &str) -> Option<Value> {
-        let (_, text) = self.files.iter().find(|(known, _)| *known == name)?;
-        let mut own = parse(text);
+        let file = self.files.iter().find(|file| file.name == name)?;
+        let mut own = parse(file.text);
         // A layer with a preset's name removes all layers below it. This preset must lie over the
         // plain one, so remove the name before laying it.
         let named = own.as_mapping_mut()?.shift_remove(self.field);
@@ -118,7 +103,7 @@ impl Presets {
 
     /// Returns the name of the plain preset, if it has one.
     pub(super) fn default(&self) -> Option<&'static str> {
-        self.files.iter().find(|(_, text)| *text == self.plain).map(|(name, _)| *name)
+        self.files.iter().find(|file| file.text == self.plain).map(|file| file.name)
     }
 
     /// Returns the preset if the user names none. `others` has the presets that are chosen already.
@@ -223,7 +208,8 @@ mod tests {
 
     #[test]
     fn every_preset_opens_with_its_question() {
-        for (name, text) in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files) {
+        for file in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files) {
+            let Starter { name, text } = file;
             let first = text.lines().next().unwrap();
             assert!(first.starts_with("# ") && first.contains('?'), "{name}: {first}");
         }

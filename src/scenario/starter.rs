@@ -12,19 +12,32 @@ pub struct Starter {
     pub text: &'static str,
 }
 
-macro_rules! starters {
+/// Returns the text of a file of the repository's `scenarios/`, which is built into the binary.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! bundled_text {
+    ($folder:literal $name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../scenarios/",
+            $folder,
+            $name,
+            ".yaml"
+        ))
+    };
+}
+
+/// Returns files of a folder of `scenarios/` as a list of [`Starter`]s.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! bundled {
     ($folder:literal: $($name:literal)*) => {
-        &[$(Starter {
-            name: $name,
-            text: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $folder, $name, ".yaml"
-            )),
-        }),*]
+        &[$($crate::Starter { name: $name, text: $crate::bundled_text!($folder $name) }),*]
     };
 }
 
 /// The starters, in the order in which a user should read them.
-pub const STARTERS: &[Starter] = starters!("":
+pub const STARTERS: &[Starter] = bundled!("":
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
     "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
@@ -34,7 +47,7 @@ pub const STARTERS: &[Starter] = starters!("":
 
 /// The exercises of the course, in the order of its lessons. They are no starters: an exercise is a
 /// scenario whose expectations do not hold yet.
-pub const EXERCISES: &[Starter] = starters!("course/":
+pub const EXERCISES: &[Starter] = bundled!("course/":
     "exercise-1" "exercise-2" "exercise-3" "exercise-4" "exercise-5"
 );
 
