@@ -23,6 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds,
     PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
@@ -30,16 +31,18 @@ use mumakil_core::mapred::{
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
 use mumakil_policies::scheduler::shared::line::move_entry;
 
-/// The options of `aria`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AriaOptions {
-    /// The bound that must keep the deadline.
-    pub bound: DeadlineBound,
-    /// Whether jobs also get slots that no job needs for its deadline.
-    pub spare: bool,
-    /// How long jobs wait for their input. Without this, they do not wait.
-    pub delay: DelaySpec,
+with_defaults! {
+    /// The options of `aria`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct AriaOptions {
+        /// The bound that must keep the deadline.
+        pub bound: DeadlineBound = DeadlineBound::Average,
+        /// Whether jobs also get slots that no job needs for its deadline.
+        pub spare: bool = true,
+        /// How long jobs wait for their input. Without this, they do not wait.
+        pub delay: DelaySpec = DelaySpec::NONE,
+    }
 }
 
 /// A bound on how long a job takes.
@@ -53,12 +56,6 @@ pub enum DeadlineBound {
     Average,
     /// No order of tasks is slower.
     Upper,
-}
-
-impl Default for AriaOptions {
-    fn default() -> Self {
-        Self { bound: DeadlineBound::Average, spare: true, delay: DelaySpec::NONE }
-    }
 }
 
 /// Gives each job the slots that it needs for its deadline.

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::dense::grown;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, PerSlot, Policy,
@@ -47,22 +48,18 @@ pub struct DrfOptions {
     pub delay: DelaySpec,
 }
 
-/// A pool of `drf`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WeightedPool {
-    /// Its weight: pools side by side get dominant shares in proportion to their weights.
-    pub weight: Factor,
-    /// Pools inside it, which divide what it gets.
-    // The schema allows any value here: it is inlined and cannot refer to itself.
-    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
-    pub pools: IndexMap<String, Self>,
-}
-
-impl Default for WeightedPool {
-    fn default() -> Self {
-        Self { weight: Factor::ONE, pools: IndexMap::new() }
+with_defaults! {
+    /// A pool of `drf`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct WeightedPool {
+        /// Its weight: pools side by side get dominant shares in proportion to their weights.
+        pub weight: Factor = Factor::ONE,
+        /// Pools inside it, which divide what it gets.
+        // The schema allows any value here: it is inlined and cannot refer to itself.
+        #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+        #[schemars(extend("title" = "a mapping from names, each to a pool as this one"))]
+        pub pools: IndexMap<String, Self> = IndexMap::new(),
     }
 }
 

@@ -48,20 +48,16 @@ with_defaults! {
     }
 }
 
-/// The budget of a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PoolBudget {
-    /// The amount that it can spend in all. Without this, it can spend without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<Factor>,
-    /// The price that it pays for a slot in each interval.
-    pub spending: Factor,
-}
-
-impl Default for PoolBudget {
-    fn default() -> Self {
-        Self { budget: None, spending: Factor::ONE }
+with_defaults! {
+    /// The budget of a pool.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct PoolBudget {
+        /// The amount that it can spend in all. Without this, it can spend without end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub budget: Option<Factor> = None,
+        /// The price that it pays for a slot in each interval.
+        pub spending: Factor = Factor::ONE,
     }
 }
 

@@ -66,14 +66,16 @@ with_defaults! {
     }
 }
 
-/// A framework.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FrameworkSpec {
-    /// Its weight: frameworks get shares of the cluster in proportion to their weights.
-    pub weight: Factor,
-    /// The policy for its jobs; any but `capacity`, `external` and `offers`.
-    pub policy: InnerPolicy,
+with_defaults! {
+    /// A framework.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FrameworkSpec {
+        /// Its weight: frameworks get shares of the cluster in proportion to their weights.
+        pub weight: Factor = Factor::ONE,
+        /// The policy for its jobs; any but `capacity`, `external` and `offers`.
+        pub policy: InnerPolicy,
+    }
 }
 
 /// How frameworks share the nodes.
@@ -86,12 +88,6 @@ pub enum NodeSharing {
     /// Each node belongs to one framework. The nodes are divided by the weights, in the order of the
     /// frameworks.
     Static,
-}
-
-impl Default for FrameworkSpec {
-    fn default() -> Self {
-        Self { weight: Factor::ONE, policy: InnerPolicy::default() }
-    }
 }
 
 /// Offers free slots to frameworks.

@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 use mumakil_policies::scheduler::shared::delay::DelaySpec;
 use mumakil_policies::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
@@ -61,23 +62,19 @@ impl NamedRank for EarliestDeadline {
     const RANK: &'static str = "-deadline";
 }
 
-/// The options of `las` and `edf`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct NamedRankOptions {
-    /// How a job that should be served gets slots that other jobs hold.
-    pub preemption: SlotTaking,
-    /// How many attempts may be suspended on one tracker.
-    #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
-    pub suspended: SuspendedSpec,
-    /// How long jobs wait for their input.
-    pub delay: DelaySpec,
-}
-
-impl Default for NamedRankOptions {
-    fn default() -> Self {
+with_defaults! {
+    /// The options of `las` and `edf`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct NamedRankOptions {
         // As the disciplines of theory, so that only the order differs in comparisons.
-        Self { preemption: SlotTaking::Wait, suspended: SuspendedSpec::FEW, delay: DelaySpec::NONE }
+        /// How a job that should be served gets slots that other jobs hold.
+        pub preemption: SlotTaking = SlotTaking::Wait,
+        /// How many attempts may be suspended on one tracker.
+        #[schemars(extend("x-only-if" = {"preemption": "eager"}))]
+        pub suspended: SuspendedSpec = SuspendedSpec::FEW,
+        /// How long jobs wait for their input.
+        pub delay: DelaySpec = DelaySpec::NONE,
     }
 }
 

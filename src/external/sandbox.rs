@@ -31,25 +31,22 @@ use serde::{Deserialize, Serialize};
 
 use self::files::ReadableFiles;
 use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::with_defaults;
 
-/// The limits of a policy that is not trusted. It cannot write files, use the network or start
-/// processes, and it reads only its own files and those of the system.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct SandboxOptions {
-    /// The memory that it may use.
-    pub memory: Bytes,
-    /// The processor time that it may use in a run.
-    pub processor: SimSpan,
-    /// The processor time that it may use for an answer, as far as the system tells it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<SimSpan>,
-}
-
-impl Default for SandboxOptions {
-    fn default() -> Self {
+with_defaults! {
+    /// The limits of a policy that is not trusted. It cannot write files, use the network or start
+    /// processes, and it reads only its own files and those of the system.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct SandboxOptions {
         // Chosen: many times what a policy needs.
-        Self { memory: Bytes::new(1 << 30), processor: SimSpan::from_secs(60), answer: None }
+        /// The memory that it may use.
+        pub memory: Bytes = Bytes::new(1 << 30),
+        /// The processor time that it may use in a run.
+        pub processor: SimSpan = SimSpan::from_secs(60),
+        /// The processor time that it may use for an answer, as far as the system tells it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub answer: Option<SimSpan> = None,
     }
 }
 

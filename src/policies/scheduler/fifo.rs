@@ -25,26 +25,23 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, room};
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
     PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
 };
 
-/// The options of `fifo`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FifoOptions {
-    /// The number of last slots that are kept for the first job, as a share of all tasks of the
-    /// jobs with reduces; at most the slots of one tracker.
-    pub padding: Fraction,
-    /// How long jobs wait for their input. Without this, they do not wait.
-    pub delay: DelaySpec,
-}
-
-impl Default for FifoOptions {
-    fn default() -> Self {
+with_defaults! {
+    /// The options of `fifo`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FifoOptions {
         // `mapred.jobtracker.taskalloc.capacitypad` is 0.01, and no job waits.
-        Self { padding: Fraction::of(0.01), delay: DelaySpec::NONE }
+        /// The number of last slots that are kept for the first job, as a share of all tasks of the
+        /// jobs with reduces; at most the slots of one tracker.
+        pub padding: Fraction = Fraction::of(0.01),
+        /// How long jobs wait for their input. Without this, they do not wait.
+        pub delay: DelaySpec = DelaySpec::NONE,
     }
 }
 

@@ -13,6 +13,7 @@ use super::shares::ReduceShares;
 use super::submission::Submission;
 use mumakil_base::random::{ChaCha8Rng, Dist, Purpose, stream};
 use mumakil_base::units::{Bytes, Count, Factor, Fraction, Rate, SimSpan};
+use mumakil_base::with_defaults;
 use mumakil_core::cluster::FileId;
 use mumakil_core::mapred::{
     AttemptLimit, ExpectedJob, Input, JobId, JobSettings, JobSpec, MapCost, PerSlot, Priority,
@@ -290,19 +291,15 @@ impl Phases {
     }
 }
 
-/// The factor of a map's computing time when its input is on another node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Penalty {
-    /// The factor for input on another node of the same rack.
-    pub rack: Factor,
-    /// The factor for input in another rack.
-    pub off_rack: Factor,
-}
-
-impl Default for Penalty {
-    fn default() -> Self {
-        Self { rack: Factor::ONE, off_rack: Factor::ONE }
+with_defaults! {
+    /// The factor of a map's computing time when its input is on another node.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Penalty {
+        /// The factor for input on another node of the same rack.
+        pub rack: Factor = Factor::ONE,
+        /// The factor for input in another rack.
+        pub off_rack: Factor = Factor::ONE,
     }
 }
 

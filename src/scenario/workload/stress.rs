@@ -28,7 +28,7 @@ const MOST_MAP_WORK: f64 = 2.0;
 pub(super) type DueJobs = BinaryHeap<Reverse<(SimTime, u32, JobId)>>;
 
 /// The state of a stress submission.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stress {
     /// When the first job is submitted; `None` once that is planned.
     start: Option<SimTime>,
@@ -78,20 +78,7 @@ struct StressQuestion {
 
 impl Stress {
     pub(super) fn new(start: SimTime, has_twins: bool) -> Self {
-        Self {
-            start: Some(start),
-            is_open: false,
-            next: None,
-            plans: BinaryHeap::new(),
-            last_plan: 0,
-            probe: None,
-            wait: SHORTEST_WAIT,
-            looks: VecDeque::new(),
-            looks_again: false,
-            running: Vec::new(),
-            has_twins,
-            passed_over: Vec::new(),
-        }
+        Self { start: Some(start), wait: SHORTEST_WAIT, has_twins, ..Self::default() }
     }
 
     /// Returns the step for now, if there is one. Each plan has its own message, so there is at

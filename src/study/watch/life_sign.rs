@@ -33,11 +33,11 @@ const MOST_SLOW: usize = 10;
 
 /// An instant of wall-clock time, in milliseconds since 1970. It is written as text in the form of
 /// RFC 3339, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallInstant(i64);
 
 /// A sign of life.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Life {
     /// The machine's name; `None` if the machine has no name.
     pub machine: Option<String>,
@@ -180,16 +180,7 @@ impl Life {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             began: now,
             seen: now,
-            runs: 0,
-            done: 0,
-            failed: 0,
-            left: 0,
-            runs_a_minute: None,
-            running: Vec::new(),
-            slowest: Vec::new(),
-            ended: None,
-            why: None,
-            pace: StudyPace::default(),
+            ..Self::default()
         }
     }
 

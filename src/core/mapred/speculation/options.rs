@@ -37,18 +37,21 @@ pub enum Rule {
     Late(LateOptions),
 }
 
-/// The options of `hadoop-0.20`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hadoop020Options {
-    /// Whether maps get second attempts.
-    pub maps: bool,
-    /// Whether reduces get second attempts.
-    pub reduces: bool,
-    /// How long ago the job must have been initialised before a task can be slow.
-    pub after: SimSpan,
-    /// How far the task's progress must be below the average of all tasks of the job and kind.
-    pub gap: Fraction,
+with_defaults! {
+    /// The options of `hadoop-0.20`.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Hadoop020Options {
+        /// Whether maps get second attempts.
+        pub maps: bool = true,
+        /// Whether reduces get second attempts.
+        pub reduces: bool = true,
+        /// How long ago the job must have been initialised before a task can be slow.
+        pub after: SimSpan = LAG,
+        /// How far the task's progress must be below the average of all tasks of the job and kind.
+        // TaskInProgress.java: `SPECULATIVE_GAP = 0.2`.
+        pub gap: Fraction = Fraction::of(0.2),
+    }
 }
 
 with_defaults! {
@@ -110,13 +113,6 @@ with_defaults! {
 const LAG: SimSpan = SimSpan::from_secs(60);
 
 /// Hadoop's values.
-impl Default for Hadoop020Options {
-    fn default() -> Self {
-        // TaskInProgress.java: `SPECULATIVE_GAP = 0.2`.
-        Self { maps: true, reduces: true, after: LAG, gap: Fraction::of(0.2) }
-    }
-}
-
 /// Hadoop's values.
 /// The values that the paper recommends.
 impl Speculation {

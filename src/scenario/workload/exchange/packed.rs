@@ -13,7 +13,7 @@ use mumakil_base::units::{Bytes, SimSpan};
 use mumakil_yaml as yaml;
 
 /// The jobs of a trace in little memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PackedJobs {
     /// The size of a block.
     pub(super) block: Bytes,
@@ -42,14 +42,7 @@ pub(super) struct PackedJob {
 impl PackedJobs {
     /// Returns no jobs yet. `block` is the size of a block.
     pub fn new(block: Bytes) -> Self {
-        Self {
-            block,
-            lines: Vec::new(),
-            jobs: Vec::new(),
-            said: BTreeSet::new(),
-            tasks: 0,
-            since: SimSpan::ZERO,
-        }
+        Self { block, ..Self::default() }
     }
 
     /// Returns these jobs.
