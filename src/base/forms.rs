@@ -10,11 +10,11 @@
 /// Lets serde read a type that has several forms, and writes its entry in the JSON Schema.
 ///
 /// The error of the file is `E` in the forms of bare values. A list and a mapping come as
-/// deserializers.
+/// deserializers. A generic type lists its parameters, with what reading or the schema needs of them.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! forms {
-    ($Type:ident, expected: $expected:expr,
+    ($Type:ty, $(of: [$($parameters:tt)*],)? expected: $expected:expr,
      $(flag: |$flag:ident| $of_flag:expr,)?
      $(text: |$text:ident| $of_text:expr,)?
      $(text or number: |$digits:ident| $of_digits:expr,)?
@@ -22,11 +22,11 @@ macro_rules! forms {
      $(number: |$number:ident| $of_number:expr,)?
      $(list: |$list:ident| $of_list:expr,)?
      $(map: |$map:ident| $of_map:expr,)?
-     $(schema: $name:literal, |$schemas:tt| $schema:expr,)?) => {
-        impl<'de> serde::Deserialize<'de> for $Type {
+     $(schema: $name:expr, $(of: [$($schema_parameters:tt)*],)? |$schemas:tt| $schema:expr,)?) => {
+        impl<'de, $($($parameters)*)?> serde::Deserialize<'de> for $Type {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                struct FormsVisitor;
-                impl<'de> serde::de::Visitor<'de> for FormsVisitor {
+                struct FormsVisitor<T>(std::marker::PhantomData<T>);
+                impl<'de, $($($parameters)*)?> serde::de::Visitor<'de> for FormsVisitor<$Type> {
                     type Value = $Type;
                     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str($expected)
@@ -73,11 +73,11 @@ macro_rules! forms {
                         $of_map
                     })?
                 }
-                from.deserialize_any(FormsVisitor)
+                from.deserialize_any(FormsVisitor::<$Type>(std::marker::PhantomData))
             }
         }
 
-        $(impl schemars::JsonSchema for $Type {
+        $(impl<$($($schema_parameters)*)?> schemars::JsonSchema for $Type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }

@@ -4,18 +4,15 @@
 //! options (`{log_normal: {mean: 20s, cv: 0.2}}`). Counts are drawn like times, and rounded. Means
 //! are means of the drawn values, not parameters of a logarithm.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1, StandardNormal};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{F64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{JsonSchema, json_schema};
+use serde::de::value::{F64Deserializer, StrDeserializer, U64Deserializer};
+use serde::{Deserialize, Serialize, Serializer, de};
 use statrs::function::gamma::gamma;
 
 use super::pick;
+use crate::forms;
 use crate::units::{Factor, Fraction, Quantity};
 
 /// A distribution of a quantity.
@@ -229,49 +226,25 @@ impl<T: Serialize> Serialize for Dist<T> {
     }
 }
 
-impl<'de, T: Quantity + Deserialize<'de>> Deserialize<'de> for Dist<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct DistVisitor<T>(PhantomData<T>);
+const EXPECTED: &str = "a value, or a distribution such as {log_normal: {mean: …, cv: 0.2}}";
 
-        impl<'de, T: Quantity + Deserialize<'de>> de::Visitor<'de> for DistVisitor<T> {
-            type Value = Dist<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a value, or a distribution such as {log_normal: {mean: …, cv: 0.2}}")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Dist<T>, E> {
-                T::deserialize(StrDeserializer::new(text)).map(Dist::Constant)
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Dist<T>, E> {
-                T::deserialize(U64Deserializer::new(number)).map(Dist::Constant)
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Dist<T>, E> {
-                T::deserialize(F64Deserializer::new(number)).map(Dist::Constant)
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Dist<T>, A::Error> {
-                let shape = Shape::deserialize(MapAccessDeserializer::new(map))?;
-                match shape.fault() {
-                    Some(fault) => Err(de::Error::custom(fault)),
-                    None => Ok(Dist::Drawn(shape)),
-                }
-            }
+forms! {
+    Dist<T>, of: [T: Quantity + Deserialize<'de>], expected: EXPECTED,
+    text: |text| T::deserialize(StrDeserializer::new(text)).map(Dist::Constant),
+    whole: |number| T::deserialize(U64Deserializer::new(number)).map(Dist::Constant),
+    number: |number| T::deserialize(F64Deserializer::new(number)).map(Dist::Constant),
+    map: |map| {
+        let shape = Shape::deserialize(map)?;
+        match shape.fault() {
+            Some(fault) => Err(de::Error::custom(fault)),
+            None => Ok(Dist::Drawn(shape)),
         }
-        from.deserialize_any(DistVisitor(PhantomData))
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Dist<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("DistributionOf{}", T::schema_name()).into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+    },
+    schema: format!("DistributionOf{}", T::schema_name()), of: [T: JsonSchema], |schemas| {
         let value = schemas.subschema_for::<T>();
         let shape = schemas.subschema_for::<Shape<T>>();
-        json_schema!({
-            "title": "a value, or a distribution such as {log_normal: {mean: …, cv: 0.2}}",
-            "anyOf": [value, shape],
-        })
-    }
+        json_schema!({ "title": EXPECTED, "anyOf": [value, shape] })
+    },
 }
 
 #[cfg(test)]

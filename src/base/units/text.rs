@@ -103,47 +103,24 @@ macro_rules! text_form {
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                struct TextVisitor;
-                impl serde::de::Visitor<'_> for TextVisitor {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str($expected)
-                    }
-                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(|why: String| match $type::too_much(text) {
-                            Some(_) => E::custom(why),
-                            None => E::invalid_value(serde::de::Unexpected::Str(text), &self),
-                        })
-                    }
-                    // YAML passes `0.05` on as a number: use its text, as with quotes around it.
-                    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<$type, E> {
-                        number.to_string().parse().map_err(|_: String| {
-                            E::invalid_value(serde::de::Unexpected::Unsigned(number), &self)
-                        })
-                    }
-                    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<$type, E> {
-                        number.to_string().parse().map_err(|_: String| {
-                            E::invalid_value(serde::de::Unexpected::Float(number), &self)
-                        })
-                    }
-                }
-                from.deserialize_any(TextVisitor)
-            }
-        }
-
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "title": $expected,
-                    "type": ["string", "number"],
-                    "pattern": $pattern,
-                })
-            }
+        $crate::forms! {
+            $type, expected: $expected,
+            text: |text| text.parse().map_err(|why: String| match $type::too_much(text) {
+                Some(_) => E::custom(why),
+                None => E::invalid_value(serde::de::Unexpected::Str(text), &$expected),
+            }),
+            // YAML passes `0.05` on as a number: use its text, as with quotes around it.
+            whole: |number| number.to_string().parse().map_err(|_: String| {
+                E::invalid_value(serde::de::Unexpected::Unsigned(number), &$expected)
+            }),
+            number: |number| number.to_string().parse().map_err(|_: String| {
+                E::invalid_value(serde::de::Unexpected::Float(number), &$expected)
+            }),
+            schema: $name, |_| schemars::json_schema!({
+                "title": $expected,
+                "type": ["string", "number"],
+                "pattern": $pattern,
+            }),
         }
     };
 }

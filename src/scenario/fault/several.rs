@@ -1,14 +1,10 @@
 //! Lists of names in which a single name needs no list around it.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
+use schemars::{JsonSchema, json_schema};
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Serialize, Serializer, de};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
-use serde::de::{self, Deserializer};
-use serde::{Deserialize, Serialize, Serializer};
-
+use mumakil_base::forms;
 use mumakil_core::cluster::RackName;
 
 /// One name, or a list of them.
@@ -51,39 +47,22 @@ impl<T: Serialize> Serialize for OneOrList<T> {
     }
 }
 
-impl<'de, T: ListedName + Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct OneOrListVisitor<T>(PhantomData<T>);
-        impl<'de, T: ListedName + Deserialize<'de>> de::Visitor<'de> for OneOrListVisitor<T> {
-            type Value = OneOrList<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<OneOrList<T>, E> {
-                Ok(OneOrList(vec![T::deserialize(StrDeserializer::new(text))?]))
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<OneOrList<T>, A::Error> {
-                let names = Vec::deserialize(SeqAccessDeserializer::new(list))?;
-                if names.len() < T::LEAST {
-                    return Err(de::Error::invalid_length(names.len(), &self));
-                }
-                Ok(OneOrList(names))
-            }
+forms! {
+    OneOrList<T>, of: [T: ListedName + Deserialize<'de>], expected: T::EXPECTED,
+    text: |text| Ok(OneOrList(vec![T::deserialize(StrDeserializer::new(text))?])),
+    list: |list| {
+        let names = Vec::deserialize(list)?;
+        if names.len() < T::LEAST {
+            return Err(de::Error::invalid_length(names.len(), &T::EXPECTED));
         }
-        from.deserialize_any(OneOrListVisitor(PhantomData))
-    }
-}
-
-impl<T: ListedName + JsonSchema> JsonSchema for OneOrList<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("OneOrListOf{}", T::schema_name()).into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        Ok(OneOrList(names))
+    },
+    schema: format!("OneOrListOf{}", T::schema_name()), of: [T: ListedName + JsonSchema], |schemas| {
         let one = schemas.subschema_for::<T>();
         let mut list = json_schema!({ "type": "array", "items": one });
         if 0 < T::LEAST {
             list.insert("minItems".to_owned(), T::LEAST.into());
         }
         json_schema!({ "title": T::EXPECTED, "anyOf": [one, list] })
-    }
+    },
 }

@@ -1,15 +1,10 @@
 //! Options that may be written as one bare value if all others have their defaults.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
+use schemars::{JsonSchema, json_schema};
+use serde::de::value::{F64Deserializer, StrDeserializer, U64Deserializer};
+use serde::{Deserialize, Serialize, Serializer, de};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{
-    F64Deserializer, MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer, U64Deserializer,
-};
-use serde::de::{self, Deserializer};
-use serde::{Deserialize, Serialize, Serializer};
+use mumakil_base::forms;
 
 /// Options with a short form.
 pub(super) trait Shorten: Sized {
@@ -38,53 +33,22 @@ impl<T: Shorten<Bare: Serialize> + Serialize> Serialize for ShortForm<T> {
     }
 }
 
-impl<'de, T> Deserialize<'de> for ShortForm<T>
-where
-    T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
-{
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ShortVisitor<T>(PhantomData<T>);
-
-        fn lengthen<T: Shorten, E: de::Error>(bare: T::Bare) -> Result<ShortForm<T>, E> {
-            T::lengthen(bare).map(ShortForm).map_err(E::custom)
-        }
-
-        impl<'de, T> de::Visitor<'de> for ShortVisitor<T>
-        where
-            T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>,
-        {
-            type Value = ShortForm<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<ShortForm<T>, E> {
-                lengthen(T::Bare::deserialize(StrDeserializer::new(text))?)
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<ShortForm<T>, E> {
-                lengthen(T::Bare::deserialize(U64Deserializer::new(number))?)
-            }
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<ShortForm<T>, E> {
-                lengthen(T::Bare::deserialize(F64Deserializer::new(number))?)
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ShortForm<T>, A::Error> {
-                lengthen(T::Bare::deserialize(SeqAccessDeserializer::new(list))?)
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<ShortForm<T>, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(ShortForm)
-            }
-        }
-        from.deserialize_any(ShortVisitor(PhantomData))
-    }
+fn lengthen<T: Shorten, E: de::Error>(bare: T::Bare) -> Result<ShortForm<T>, E> {
+    T::lengthen(bare).map(ShortForm).map_err(E::custom)
 }
 
-impl<T: Shorten<Bare: JsonSchema> + JsonSchema> JsonSchema for ShortForm<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("ShortOr{}", T::schema_name()).into()
-    }
-    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+forms! {
+    ShortForm<T>, of: [T: Shorten<Bare: Deserialize<'de>> + Deserialize<'de>],
+    expected: T::EXPECTED,
+    text: |text| lengthen(T::Bare::deserialize(StrDeserializer::new(text))?),
+    whole: |number| lengthen(T::Bare::deserialize(U64Deserializer::new(number))?),
+    number: |number| lengthen(T::Bare::deserialize(F64Deserializer::new(number))?),
+    list: |list| lengthen(T::Bare::deserialize(list)?),
+    map: |map| T::deserialize(map).map(ShortForm),
+    schema: format!("ShortOr{}", T::schema_name()),
+        of: [T: Shorten<Bare: JsonSchema> + JsonSchema], |schemas| {
         let (bare, whole) = (schemas.subschema_for::<T::Bare>(), schemas.subschema_for::<T>());
         // No title here: the reference prints a title instead of the options.
         json_schema!({ "anyOf": [bare, whole] })
-    }
+    },
 }
