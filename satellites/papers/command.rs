@@ -17,13 +17,15 @@ use mumakil_cli::study::{AtWork, PaceOptions, StudySession};
 use mumakil_cli::table::{lines_of_table, markdown};
 use mumakil_cli::{terminal, verdicts};
 use mumakil_draw::page::{Judgement, PageCell, PageColumn};
+use mumakil_results::expect::ExpectationVerdict;
 use mumakil_scenario::Registry;
 use mumakil_study::{BroughtFiles, Study, conclude};
 
 /// Repeat the papers' experiments and say whether their effects show
 ///
-/// Each experiment is a study or a scenario with expectations, taken from the published result.
-/// Runs that are done already are not done again.
+/// Each experiment is a study or a scenario with expectations, taken from the published result. Runs
+/// that are done already are not done again. Where the seeds of a file leave an expectation undecided,
+/// more are run, up to four times as many.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +36,7 @@ Examples:
   mumakil papers --sabotage H-F1    would it fail if the policy were wrong?
 
 Exit codes:
-  0  every expectation holds or is a known gap
+  0  every expectation holds, is a known gap or is undecided
   1  an expectation fails, or a run failed; with --sabotage, a sabotage is not noticed, or an
      expectation holds under every sabotage
   2  an experiment or the command line is wrong
@@ -43,7 +45,7 @@ pub(super) struct PapersArguments {
     /// Ids of experiments, or the folder of a paper [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Fewer seeds: a first look, in minutes
+    /// Fewer seeds: a first look, in minutes, which leaves more undecided
     #[arg(long)]
     quick: bool,
     /// Try the wrong policies and settings that each experiment names: which expectations fail
@@ -173,12 +175,21 @@ impl PapersArguments {
         let out = self.out.join(study.name.as_str());
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
         session.keep(study.clone(), BroughtFiles::Links);
-        let sheet = session.run(&study, true)?;
+        let mut sheet = session.run(&study, true)?;
         // Hide the bar meanwhile, or it would overwrite the warning.
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
         }
-        let concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
+        let mut concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
+        let most = MOST_TIMES * sheet.seeds.len();
+        while !self.quick
+            && let Some(seeds) = wanted_seeds(&concluded.findings.verdicts, sheet.seeds.len(), most)
+            && study.raise_seeds(seeds)
+        {
+            session.keep(study.clone(), BroughtFiles::Links);
+            sheet = session.run(&study, true)?;
+            concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
+        }
         let plain = &concluded.findings.verdicts;
         let teeth = self.sabotage.then(|| session.sabotage(&study, plain)).transpose()?;
         session.ends()?;
@@ -231,6 +242,16 @@ impl PapersArguments {
         }
         Ok(terminal::print(&(lines + terminal::results_line(&self.out, REPORT)))?)
     }
+}
+
+/// How many times the seeds of its file an experiment may have, to be decided.
+// Chosen: all experiments then take at most twice as long.
+const MOST_TIMES: usize = 4;
+
+/// Returns how many seeds would decide more expectations; `None` if that is more than `most`.
+fn wanted_seeds(verdicts: &[ExpectationVerdict], seeds: usize, most: usize) -> Option<usize> {
+    let wanted = verdicts.iter().filter_map(|found| Some(seeds + found.more_seeds?));
+    wanted.filter(|wanted| *wanted <= most).max()
 }
 
 /// Returns why an experiment is skipped that `needs` a folder.

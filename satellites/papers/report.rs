@@ -21,9 +21,10 @@ use mumakil_study::{StudyManifest, store};
 const VERDICTS: &str = "verdicts.json";
 
 /// The verdicts, the worst first. An experiment gets the worst verdict of its expectations.
-const JUDGEMENTS: [Judgement; 5] = [
+const JUDGEMENTS: [Judgement; 6] = [
     Judgement::Fails,
     Judgement::KnownGap,
+    Judgement::Undecided,
     Judgement::Holds,
     Judgement::Reported,
     Judgement::Skipped,
@@ -232,6 +233,7 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
         headline(Judgement::Holds, "hold"),
         headline(Judgement::Fails, "fail"),
         headline(Judgement::KnownGap, "known gaps"),
+        headline(Judgement::Undecided, "undecided"),
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);

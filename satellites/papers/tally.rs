@@ -44,6 +44,7 @@ impl std::fmt::Display for VerdictTally<'_> {
             (Judgement::Holds, format!("{} hold", self.count(Judgement::Holds))),
             (Judgement::Fails, format!("{} fail", self.count(Judgement::Fails))),
             (Judgement::KnownGap, format!("{gaps} ({})", self.classes())),
+            (Judgement::Undecided, format!("{} undecided", self.count(Judgement::Undecided))),
             (Judgement::Reported, format!("{} reported", self.count(Judgement::Reported))),
             (Judgement::Skipped, format!("{} skipped", self.count(Judgement::Skipped))),
         ];

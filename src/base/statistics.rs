@@ -19,6 +19,7 @@ pub use estimate::{Band, Estimate, differences, interval};
 pub use fit::LinearFit;
 pub use paired::{
     HolmStep, LEVEL, MOST_PAIRS, Outlier, POWER, PairedRatio, holm, logarithms, outliers,
+    pairs_to_decide,
 };
 pub use steady::{p_of_rise, warm_up};
 

@@ -11,7 +11,7 @@ pub fn tell(expected: &[Expectation], found: &[ExpectationVerdict]) -> TerminalL
 }
 
 fn line(expected: &Expectation, found: &ExpectationVerdict) -> TerminalLines {
-    let mut lines = TerminalLines::of(format!("  {:<9}{}", word(found.state), expected.words()));
+    let mut lines = TerminalLines::of(format!("  {:<8} {}", word(found.state), expected.words()));
     let mut more = |words: &str| lines.line(format!("           {words}"));
     // Without a title, the expression stands in its place: show it only once.
     if expected.what.is_some() {
@@ -54,6 +54,7 @@ pub fn word(state: VerdictState) -> &'static str {
         VerdictState::Holds => "holds",
         VerdictState::Fails => "FAILS",
         VerdictState::KnownGap => "gap",
+        VerdictState::Undecided => "undecided",
         VerdictState::Reported => "reported",
     }
 }
@@ -87,6 +88,7 @@ mod tests {
             left_out: 0,
             held: 0,
             gap_closed: false,
+            more_seeds: None,
             figures: Vec::new(),
         };
         for (class, last) in [(None, "known: a"), (Some(GapClass::Model), "known (model): a")] {
@@ -123,6 +125,7 @@ mod tests {
             left_out: 0,
             held: 2,
             gap_closed: false,
+            more_seeds: None,
             figures: Vec::new(),
         };
         let lines = [

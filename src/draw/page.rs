@@ -127,6 +127,8 @@ worded! {
         Fails = "fails",
         /// It does not hold; this gap is known and explained.
         KnownGap = "known gap",
+        /// The seeds are too few to tell.
+        Undecided = "undecided",
         /// It states no bound: the number is only reported.
         Reported = "reported",
         /// It was not judged.
@@ -253,6 +255,7 @@ impl Judgement {
             Self::Holds => "✓",
             Self::Fails => "✗",
             Self::KnownGap => "≈",
+            Self::Undecided => "?",
             Self::Reported => "•",
             Self::Skipped => "–",
         }

@@ -63,32 +63,37 @@ impl PairedRatio {
     }
 
     /// Returns how many pairs a study needs so that four of five such studies find a significant
-    /// result at a level. The true ratio and the scatter are taken to be the sample's. `None` for
-    /// one pair, which has no scatter, or if more than [`MOST_PAIRS`] are needed.
-    ///
-    /// This is the least n for which (t(1 − level / 2) + t(0.8)) s / √n is at most the distance of
-    /// the mean from zero; both quantiles have n − 1 degrees of freedom. With the first quantile
-    /// alone the end of the interval would be expected *at* one, and every second study would find
-    /// nothing.
+    /// result at a level ([`pairs_to_decide`]). The true ratio and the scatter are taken to be the
+    /// sample's. `None` for one pair, which has no scatter, or if very many are needed.
     pub fn pairs_to_decide(&self, level: f64) -> Option<usize> {
-        let deviation = self.deviation?;
-        let decides = |n: usize| {
-            let t = student_of(n);
-            let reach = t.inverse_cdf(1.0 - level / 2.0) + t.inverse_cdf(POWER);
-            reach * deviation / (n as f64).sqrt() <= self.centre.abs()
-        };
-        if self.centre == 0.0 || !decides(MOST_PAIRS) {
-            return None;
-        }
-        // Bisect: if the condition holds for some n, it holds for every larger n. One pair alone is
-        // never significant, so `few` starts at one.
-        let (mut few, mut enough) = (1, MOST_PAIRS);
-        while few + 1 < enough {
-            let middle = few.midpoint(enough);
-            if decides(middle) { enough = middle } else { few = middle }
-        }
-        Some(enough)
+        pairs_to_decide(self.centre, self.deviation?, level)
     }
+}
+
+/// Returns how many values are needed so that four of five samples tell their mean from a bound at a
+/// level. `distance` is that of the mean from the bound, and `deviation` the scatter of the values.
+/// `None` if more than [`MOST_PAIRS`] are needed.
+///
+/// This is the least n for which (t(1 − level / 2) + t(0.8)) s / √n is at most the distance; both
+/// quantiles have n − 1 degrees of freedom. With the first quantile alone the end of the interval would
+/// be expected *at* the bound, and every second sample would decide nothing.
+pub fn pairs_to_decide(distance: f64, deviation: f64, level: f64) -> Option<usize> {
+    let decides = |n: usize| {
+        let t = student_of(n);
+        let reach = t.inverse_cdf(1.0 - level / 2.0) + t.inverse_cdf(POWER);
+        reach * deviation / (n as f64).sqrt() <= distance.abs()
+    };
+    if distance == 0.0 || !decides(MOST_PAIRS) {
+        return None;
+    }
+    // Bisect: if the condition holds for some n, it holds for every larger n. One pair alone is
+    // never significant, so `few` starts at one.
+    let (mut few, mut enough) = (1, MOST_PAIRS);
+    while few + 1 < enough {
+        let middle = few.midpoint(enough);
+        if decides(middle) { enough = middle } else { few = middle }
+    }
+    Some(enough)
 }
 
 /// Returns the logarithms of the ratios of pairs; `None` unless all numbers are above zero.

@@ -181,6 +181,7 @@ const fn class(judgement: Judgement) -> &'static str {
         Judgement::Holds => "holds",
         Judgement::Fails => "fails",
         Judgement::KnownGap => "known-gap",
+        Judgement::Undecided => "undecided",
         Judgement::Reported => "reported",
         Judgement::Skipped => "skipped",
     }

@@ -2,8 +2,9 @@
 //!
 //! An expectation may choose a value of an axis, or have `by` for the axis. Otherwise it must hold
 //! for all values of the axis, and the verdict shows the worst cell. A comparison compares the
-//! means over the seeds. The verdict also shows the 95 % interval of the paired differences; this
-//! interval does not affect the verdict.
+//! means over the seeds. If the 95 % interval of the paired differences reaches beyond the bound, the
+//! verdict is open: more seeds would decide. With one seed, or with the same numbers for each, there
+//! is no interval, and the numbers themselves decide.
 
 use super::eval::Evaluator;
 use super::plan::{AxisPick, Element, Scatter, Term, TermKind};
@@ -13,7 +14,10 @@ use super::{Expectation, Figure};
 use crate::tables::ReadError;
 use crate::worded;
 use mumakil_base::expression::{ComparisonSign, Operation, Operator, Unit};
-use mumakil_base::statistics::{Band, Estimate, differences, interval, mean};
+use mumakil_base::statistics::{
+    Band, Estimate, LEVEL, MOST_PAIRS, differences, interval, mean, pairs_to_decide,
+    standard_deviation,
+};
 use mumakil_base::units::tell;
 
 worded! {
@@ -26,6 +30,8 @@ worded! {
         Fails = "fails",
         /// It does not hold, and the reason is known.
         KnownGap = "known_gap",
+        /// The seeds are too few to tell.
+        Undecided = "undecided",
         /// It is a number without a bound.
         Reported = "reported",
     }
@@ -48,6 +54,8 @@ pub struct ExpectationVerdict {
     pub held: usize,
     /// Whether it holds although it has a known gap. The gap can then be removed.
     pub gap_closed: bool,
+    /// How many more seeds would decide the worst cell, if it is undecided and they are not very many.
+    pub more_seeds: Option<usize>,
     /// The published numbers about it, each with our number.
     pub figures: Vec<Figure>,
 }
@@ -55,7 +63,7 @@ pub struct ExpectationVerdict {
 impl ExpectationVerdict {
     /// Returns an expectation and its verdict, in the form of the result files.
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
-        serde_json::json!({
+        let mut json = serde_json::json!({
             "expectation": expected.that,
             "what": expected.what,
             "published": expected.published.as_ref().map(ToString::to_string),
@@ -68,16 +76,54 @@ impl ExpectationVerdict {
             "cells": self.cells,
             "left_out": self.left_out,
             "held": self.held,
-        })
+        });
+        if let Some(more) = self.more_seeds {
+            json["more_seeds"] = more.into();
+        }
+        json
     }
 }
 
 /// The verdict on one cell.
 struct CellVerdict {
+    /// Whether it holds by the means.
     holds: bool,
+    /// That the means are not sure, if so.
+    doubt: Option<CellDoubt>,
     /// How clearly it holds, relative to the compared numbers; negative if it fails.
     margin: f64,
     measured: String,
+}
+
+/// Too few seeds to tell whether a comparison holds.
+#[derive(Clone, Copy)]
+struct CellDoubt {
+    /// How many more would tell; `None` if they are very many.
+    more: Option<usize>,
+}
+
+impl CellDoubt {
+    /// Returns the doubt that needs more seeds.
+    fn or(self, other: Self) -> Self {
+        Self { more: self.more.zip(other.more).map(|(one, other)| one.max(other)) }
+    }
+}
+
+impl CellVerdict {
+    fn is_sure_to_hold(&self) -> bool {
+        self.holds && self.doubt.is_none()
+    }
+
+    fn is_sure_to_fail(&self) -> bool {
+        !self.holds && self.doubt.is_none()
+    }
+
+    /// Returns whether this is worse news than another cell.
+    fn is_worse(&self, than: &Self) -> bool {
+        // What fails is worse than what is open, and that than what holds.
+        let rank = |cell: &Self| (cell.is_sure_to_hold(), !cell.is_sure_to_fail(), cell.margin);
+        rank(self) < rank(than)
+    }
 }
 
 /// Judges a term in every cell to which it applies.
@@ -100,28 +146,37 @@ pub(super) fn judge(
     let mut held = 0;
     for cell in &cells {
         let judged = judge.judge(term, cell)?;
-        held += usize::from(judged.holds);
-        // A cell that fails is worse than any cell that holds.
-        let rank = |judged: &CellVerdict| (judged.holds, judged.margin);
+        held += usize::from(judged.is_sure_to_hold());
         // Of equally bad cells, keep the first.
-        let worse = worst.as_ref().is_none_or(|(_, worst)| rank(&judged) < rank(worst));
-        if worse {
+        if worst.as_ref().is_none_or(|(_, worst)| judged.is_worse(worst)) {
             worst = Some((cell, judged));
         }
     }
-    // Without any cell the expectation fails: the study has left out all its cells.
-    let state = match (held == cells.len() && held != 0, known_gap) {
-        (true, _) => VerdictState::Holds,
-        (false, true) => VerdictState::KnownGap,
-        (false, false) => VerdictState::Fails,
+    let state = match &worst {
+        Some((_, judged)) if judged.is_sure_to_hold() => VerdictState::Holds,
+        // A gap is known if the means have it, however few seeds show it.
+        Some((_, judged)) if judged.doubt.is_some() && (judged.holds || !known_gap) => {
+            VerdictState::Undecided
+        }
+        // Without any cell the expectation fails: the study has left out all its cells.
+        _ if known_gap => VerdictState::KnownGap,
+        _ => VerdictState::Fails,
     };
-    let gap_closed = known_gap && state == VerdictState::Holds;
-    let (worst, measured) = match worst {
-        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured),
-        None => (String::new(), "the study leaves every such cell out".to_owned()),
+    let (worst, measured, doubt) = match worst {
+        Some((cell, judged)) => (space.describe(cell, &axes), judged.measured, judged.doubt),
+        None => (String::new(), "the study leaves every such cell out".to_owned(), None),
     };
-    let (cells, figures) = (cells.len(), Vec::new());
-    Ok(ExpectationVerdict { state, measured, worst, cells, left_out, held, gap_closed, figures })
+    Ok(ExpectationVerdict {
+        state,
+        measured,
+        worst,
+        cells: cells.len(),
+        left_out,
+        held,
+        gap_closed: known_gap && state == VerdictState::Holds,
+        more_seeds: doubt.and_then(|doubt| doubt.more),
+        figures: Vec::new(),
+    })
 }
 
 /// Returns the axes on which the value of a term depends, and the cells in which to evaluate it.
@@ -174,7 +229,8 @@ impl Judge<'_> {
             Err(NoNumber::Read(error)) => Err(error),
             Err(NoNumber::Undefined(why)) => {
                 // A number that does not exist cannot meet a bound: this is the worst result.
-                Ok(CellVerdict { holds: false, margin: f64::NEG_INFINITY, measured: why })
+                let margin = f64::NEG_INFINITY;
+                Ok(CellVerdict { holds: false, doubt: None, margin, measured: why })
             }
         }
     }
@@ -204,7 +260,8 @@ impl Judge<'_> {
                     }
                     _ => term.label.clone(),
                 };
-                Ok(CellVerdict { holds: held == numbers.len(), margin, measured })
+                let holds = held == numbers.len();
+                Ok(CellVerdict { holds, doubt: None, margin, measured })
             }
         }
     }
@@ -235,16 +292,31 @@ impl Judge<'_> {
         // If both sides are equal with each seed, an interval from 0 to 0 says nothing more.
         let band = band
             .filter(|found| found.band.is_some_and(|Band { low, high }| low != 0.0 || high != 0.0));
+        let doubt = match scatter {
+            Some(Scatter::EachSeed) => doubt(element, &numbers),
+            _ => None,
+        };
         if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
             let [mean, low, high] = unit.show_differences([mean, low, high]);
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
+        }
+        match doubt {
+            None => {}
+            Some(CellDoubt { more: Some(more) }) => {
+                let seeds = tell::counted(more as u64, "seed");
+                measured += &format!("; about {seeds} more would decide");
+            }
+            Some(CellDoubt { more: None }) => {
+                let most = tell::count(MOST_PAIRS as u64);
+                measured += &format!("; more than {most} seeds would be needed");
+            }
         }
         let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
         let margin = clear.fold(f64::INFINITY, f64::min);
         // If the comparison fails, report the largest distance by which a neighbouring pair breaks
         // the order.
         let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
-        Ok(CellVerdict { holds, margin: if holds { margin } else { -off }, measured })
+        Ok(CellVerdict { holds, doubt, margin: if holds { margin } else { -off }, measured })
     }
 
     /// Tells the means of terms that are alike, such as the points of a curve.
@@ -306,6 +378,7 @@ impl Judge<'_> {
             left_out: 0,
             held: 0,
             gap_closed: false,
+            more_seeds: None,
             figures: Vec::new(),
         })
     }
@@ -340,14 +413,67 @@ fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     let values: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
     let measured = values.join(&format!(" {} ", operator.sign()));
     let margins = parts.iter().map(|part| part.margin);
-    let (holds, margin) = match operator {
-        // The better side decides for "or", the worse side for "and".
-        Operator::Or => {
-            (parts.iter().any(|part| part.holds), margins.fold(f64::NEG_INFINITY, f64::max))
-        }
-        _ => (parts.iter().all(|part| part.holds), margins.fold(f64::INFINITY, f64::min)),
+    // The better side decides for "or", the worse side for "and".
+    let (holds, is_sure, margin) = match operator {
+        Operator::Or => (
+            parts.iter().any(|part| part.holds),
+            parts.iter().any(CellVerdict::is_sure_to_hold),
+            margins.fold(f64::NEG_INFINITY, f64::max),
+        ),
+        _ => (
+            parts.iter().all(|part| part.holds),
+            parts.iter().any(CellVerdict::is_sure_to_fail),
+            margins.fold(f64::INFINITY, f64::min),
+        ),
     };
-    CellVerdict { holds, margin, measured }
+    let doubt = parts.iter().filter_map(|part| part.doubt).reduce(CellDoubt::or);
+    CellVerdict { holds, doubt: doubt.filter(|_| !is_sure), margin, measured }
+}
+
+/// Returns the doubt about a comparison of some numbers, each of each seed, if there is one and no part
+/// of the comparison is sure to fail.
+fn doubt(element: &Element, numbers: &[Vec<f64>]) -> Option<CellDoubt> {
+    let mut most = None;
+    for (place, pair) in numbers.windows(2).enumerate() {
+        let of_pair = match element {
+            Element::Operation(Operation::Compare(signs)) => {
+                Element::Operation(Operation::Compare(vec![signs[place]]))
+            }
+            other => other.clone(),
+        };
+        let Some((holds, doubt)) = judge_pair(&of_pair, &pair[0], &pair[1]) else { continue };
+        match doubt {
+            None if !holds => return None,
+            None => {}
+            Some(doubt) => most = Some(most.map_or(doubt, |most: CellDoubt| most.or(doubt))),
+        }
+    }
+    most
+}
+
+/// Returns whether a comparison of two numbers holds by their means, and whether it may turn within the
+/// interval of their difference. `None` without an interval.
+fn judge_pair(element: &Element, left: &[f64], right: &[f64]) -> Option<(bool, Option<CellDoubt>)> {
+    let (all, right) = (differences(left, right), mean(right)?);
+    let found = interval(&all)?;
+    let Band { low, high } = found.band?;
+    let holds = |difference: f64| {
+        element.compute(&[right + difference, right]).is_ok_and(|truth| truth != 0.0)
+    };
+    let state = holds(found.mean);
+    // A comparison holds on one side of a bound, or around equality.
+    let ends = [low, high, 0.0_f64.clamp(low, high)];
+    let Some(turned) = ends.into_iter().find(|at| holds(*at) != state) else {
+        return Some((state, None));
+    };
+    let (mut same, mut other) = (found.mean, turned);
+    for _ in 0..60 {
+        let middle = f64::midpoint(same, other);
+        *if holds(middle) == state { &mut same } else { &mut other } = middle;
+    }
+    let needed = pairs_to_decide(other - found.mean, standard_deviation(&all)?, LEVEL);
+    let more = needed.map(|needed| needed.saturating_sub(found.n).max(1));
+    Some((state, Some(CellDoubt { more })))
 }
 
 /// Returns the difference of two numbers, relative to the larger one.

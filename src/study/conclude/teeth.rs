@@ -59,13 +59,17 @@ impl Teeth {
         let named = |places: &mut dyn Iterator<Item = usize>| -> Vec<String> {
             places.map(|place| study.expect[place].words().to_owned()).collect()
         };
-        let holds = |states: &[VerdictState], place: usize| states[place] == VerdictState::Holds;
         // Numbers without a bound cannot fail, and known gaps fail already.
-        let held: Vec<usize> = (0..plain.len()).filter(|place| holds(plain, *place)).collect();
-        let breaks =
-            |states: &[VerdictState], place: usize| holds(plain, place) && !holds(states, place);
+        let held: Vec<usize> =
+            (0..plain.len()).filter(|place| plain[*place] == VerdictState::Holds).collect();
+        // What the seeds leave open is no proof, but what then fails for certain is noticed.
+        let breaks = |states: &[VerdictState], place: usize| match plain[place] {
+            VerdictState::Holds => states[place] != VerdictState::Holds,
+            VerdictState::Undecided => states[place] == VerdictState::Fails,
+            _ => false,
+        };
         let outcomes = study.sabotages.iter().zip(sabotaged).map(|(sabotage, states)| {
-            let mut broken = held.iter().copied().filter(|place| breaks(states, *place));
+            let mut broken = (0..plain.len()).filter(|place| breaks(states, *place));
             let wanted = sabotage.fails.iter().map(|number| number - 1);
             let mut missed = wanted.filter(|place| !breaks(states, *place));
             let what = sabotage.what();

@@ -261,6 +261,18 @@ impl Study {
         }
     }
 
+    /// Takes this many seeds in each cell, if the study counts its seeds and has fewer. Returns whether
+    /// it has more then.
+    pub fn raise_seeds(&mut self, to: usize) -> bool {
+        match &mut self.sweep.seeds {
+            Seeds::Count(count) if *count < to as u64 => {
+                *count = to as u64;
+                true
+            }
+            Seeds::Count(_) | Seeds::List(_) => false,
+        }
+    }
+
     /// Returns the scenario to which the values of a cell are applied; `values` has the index of a
     /// value for each axis.
     pub(crate) fn base(&self, values: &[usize]) -> &Draft {

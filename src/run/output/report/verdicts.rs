@@ -35,6 +35,7 @@ fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectat
             VerdictState::Holds => Judgement::Holds,
             VerdictState::Fails => Judgement::Fails,
             VerdictState::KnownGap => Judgement::KnownGap,
+            VerdictState::Undecided => Judgement::Undecided,
             VerdictState::Reported => Judgement::Reported,
         },
         class: gap
@@ -56,7 +57,9 @@ fn verdict(expected: &Expectation, found: &ExpectationVerdict) -> JudgedExpectat
 fn measured(found: &ExpectationVerdict) -> String {
     match found.state {
         VerdictState::Fails | VerdictState::KnownGap => unmet(&found.measured),
-        VerdictState::Holds | VerdictState::Reported => found.measured.clone(),
+        VerdictState::Holds | VerdictState::Undecided | VerdictState::Reported => {
+            found.measured.clone()
+        }
     }
 }
 
