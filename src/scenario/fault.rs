@@ -2,7 +2,7 @@
 //!
 //! Each kind of fault has one line in `kinds!` and one file in the folder `fault`. The file has a
 //! type for the options, which implements `FaultKind`: whether the fault fits the cluster and the
-//! workload, and how it affects a run. The type's doc comment describes the kind in the JSON Schema
+//! workload, and how it affects a run. The line says when such a fault happens. The type's doc comment describes the kind in the JSON Schema
 //! and in the reference.
 //!
 //! ```text
@@ -66,7 +66,7 @@ use self::hangs::Hangs;
 use self::jobtracker::JobTrackerProcess;
 use self::join::Join;
 use self::kill::Kill;
-use self::kind::{FaultKind, FaultMoment};
+use self::kind::{FaultKind, FaultMoment, FaultTraits};
 use self::loss::Loss;
 use self::out_of_memory::OutOfMemory;
 use self::partition::Partition;
@@ -75,7 +75,6 @@ use self::slow::SlowFault;
 use self::slow_spells::SlowSpells;
 use self::start::Start;
 use self::stop::Stop;
-use self::target::FaultTarget;
 use self::task_failures::TaskFailures;
 use self::unhealthy::Unhealthy;
 
@@ -83,11 +82,14 @@ pub use self::effects::{Effects, FaultSite};
 pub use self::known::FaultContext;
 
 /// Generates, from one list of kinds, every type and `match` that has a case for each kind of
-/// fault.
+/// fault. An entry has the key, the type of the options, the moment, and the other traits.
 macro_rules! kinds {
-    ($($key:ident: $FaultKind:ident,)+) => {
-        /// The keys of all kinds, each with its moment, in the order of the list.
-        const KINDS: &[(&str, FaultMoment)] = &[$((stringify!($key), $FaultKind::MOMENT)),+];
+    ($($key:ident: $FaultKind:ident, $Moment:ident $(, $trait:ident: $value:expr)*;)+) => {
+        /// The traits of all kinds, in the order of the list.
+        const KINDS: &[FaultTraits] = &[$(FaultTraits {
+            $($trait: $value,)*
+            ..FaultTraits::new(stringify!($key), FaultMoment::$Moment)
+        }),+];
 
         /// The kind of a fault, with its options.
         #[derive(Clone, Debug, PartialEq)]
@@ -102,53 +104,9 @@ macro_rules! kinds {
                 }
             }
 
-            fn moment(&self) -> FaultMoment {
+            fn options(&self) -> &dyn FaultKind {
                 match self {
-                    $(Self::$FaultKind(_) => $FaultKind::MOMENT,)+
-                }
-            }
-
-            fn holds_alone(&self) -> bool {
-                match self {
-                    $(Self::$FaultKind(_) => $FaultKind::HOLDS_ALONE,)+
-                }
-            }
-
-            fn disturbs_messages(&self) -> bool {
-                match self {
-                    $(Self::$FaultKind(_) => $FaultKind::DISTURBS_MESSAGES,)+
-                }
-            }
-
-            fn draws_as(&self) -> Option<&'static str> {
-                match self {
-                    $(Self::$FaultKind(_) => $FaultKind::DRAWS_AS,)+
-                }
-            }
-
-            fn target(&self) -> Option<FaultTarget<'_>> {
-                match self {
-                    $(Self::$FaultKind(kind) => kind.target(),)+
-                }
-            }
-
-            /// Checks that the options fit the cluster and the workload. A fault with a named
-            /// moment must say which nodes it strikes.
-            fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
-                match self {
-                    $(Self::$FaultKind(kind) => kind.check(known),)+
-                }?;
-                let Some(target) = self.target() else { return Ok(()) };
-                if self.moment() == FaultMoment::Named && target.is_silent() {
-                    let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
-                    return Err(YamlProblem::value(Path::default(), message));
-                }
-                target.check(known)
-            }
-
-            fn apply(&self, cue: &FaultCue, effects: &mut Effects<'_>) {
-                match self {
-                    $(Self::$FaultKind(kind) => kind.apply(cue, effects),)+
+                    $(Self::$FaultKind(options) => options,)+
                 }
             }
         }
@@ -185,25 +143,45 @@ macro_rules! kinds {
 }
 
 kinds! {
-    stop: Stop,
-    start: Start,
-    restart: Restart,
-    slow: SlowFault,
-    crashes: Crashes,
-    slow_spells: SlowSpells,
-    kill: Kill,
-    task_failures: TaskFailures,
-    hangs: Hangs,
-    out_of_memory: OutOfMemory,
-    loss: Loss,
-    duplication: Duplication,
-    delay: DelayFault,
-    partition: Partition,
-    disk: Disk,
-    jobtracker: JobTrackerProcess,
-    join: Join,
-    decommission: Decommission,
-    unhealthy: Unhealthy,
+    stop: Stop, Named;
+    start: Start, Named, draws_as: "stop";
+    restart: Restart, Named;
+    slow: SlowFault, Open;
+    crashes: Crashes, Open;
+    slow_spells: SlowSpells, Open;
+    kill: Kill, Named;
+    task_failures: TaskFailures, None;
+    hangs: Hangs, None;
+    out_of_memory: OutOfMemory, None;
+    loss: Loss, None, holds_alone: true, disturbs_messages: true;
+    // Doubled messages lose no reply. But a tracker cannot know which fault its network has. So
+    // with any fault of messages, a tracker repeats a heartbeat that is not answered in time.
+    duplication: Duplication, None, holds_alone: true, disturbs_messages: true;
+    delay: DelayFault, None, holds_alone: true, disturbs_messages: true;
+    partition: Partition, Named, disturbs_messages: true;
+    disk: Disk, Named;
+    jobtracker: JobTrackerProcess, Named;
+    join: Join, Named;
+    decommission: Decommission, Named;
+    unhealthy: Unhealthy, Named;
+}
+
+impl FaultChoice {
+    fn traits(&self) -> &'static FaultTraits {
+        KINDS.iter().find(|kind| kind.key == self.key()).expect("one list makes both")
+    }
+
+    /// Checks that the options fit the cluster and the workload. A fault with a named moment must
+    /// say which nodes it strikes.
+    fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
+        self.options().check(known)?;
+        let Some(target) = self.options().target() else { return Ok(()) };
+        if self.traits().moment == FaultMoment::Named && target.is_silent() {
+            let message = "it needs `nodes` or `rack`; for all nodes write `nodes: all`";
+            return Err(YamlProblem::value(Path::default(), message));
+        }
+        target.check(known)
+    }
 }
 
 /// Returns the description of a kind, from its doc comment.
@@ -215,8 +193,8 @@ fn about<K: JsonSchema>() -> String {
 
 fn about_at() -> String {
     let keys = |of: FaultMoment| {
-        let kinds = KINDS.iter().filter(move |(_, moment)| *moment == of);
-        listed(quoted(kinds.map(|(key, _)| *key)), "and")
+        let kinds = KINDS.iter().filter(move |kind| kind.moment == of);
+        listed(quoted(kinds.map(|kind| kind.key)), "and")
     };
     let (named, open) = (keys(FaultMoment::Named), keys(FaultMoment::Open));
     format!("When it happens: with {named}; or when it begins, if not with the run: with {open}.")
@@ -253,13 +231,13 @@ impl Fault {
 
     /// Returns whether a second fault of the same kind would replace it.
     pub(crate) fn holds_alone(&self) -> bool {
-        self.what.holds_alone()
+        self.what.traits().holds_alone
     }
 
     /// Returns whether the fault may lose, delay or double messages, so that trackers repeat
     /// heartbeats.
     pub(crate) fn disturbs_messages(&self) -> bool {
-        self.what.disturbs_messages()
+        self.what.traits().disturbs_messages
     }
 
     /// Checks that the fault fits the cluster and the workload; the path of a problem begins below
@@ -277,22 +255,21 @@ impl<'a> Effects<'a> {
         // the draws, so that two equal faults draw independently.
         let mut equals: BTreeMap<(&str, String), u32> = BTreeMap::new();
         for Fault { at, what } in faults {
-            let target = what.target();
+            let traits = what.traits();
+            let target = what.options().target();
             let whom = target.map(|target| target.to_string()).unwrap_or_default();
-            let before = equals.entry((what.key(), whom.clone())).or_default();
+            let before = equals.entry((traits.key, whom.clone())).or_default();
             // A `start` draws with the key of `stop`, so that it draws the same nodes as the
-            // `stop`.
-            let kind = what.draws_as().unwrap_or(what.key());
-            // The hash contains neither the fault's place in the list nor its options. So the draws
-            // stay the same if its strength changes or another fault is added.
-            let hash = Sha256::digest(format!("{kind} {whom} {before}"));
+            // `stop`. The hash contains neither the fault's place in the list nor its options.
+            // So the draws stay the same if its strength changes or another fault is added.
+            let hash = Sha256::digest(format!("{} {whom} {before}", traits.draws_as));
             *before += 1;
             let draws = u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]);
             let nodes = target.map(|target| target.of(site.topology, site.seed, draws));
             let at = SimTime::ZERO + at.unwrap_or_default();
             let cue = FaultCue { at, draws, nodes: nodes.unwrap_or_default() };
-            effects.resends |= what.disturbs_messages();
-            what.apply(&cue, &mut effects);
+            effects.resends |= traits.disturbs_messages;
+            what.options().apply(&cue, &mut effects);
         }
         effects
     }
@@ -304,16 +281,16 @@ impl TryFrom<FaultEntry> for Fault {
         let at = entry.at;
         let mut all = entry.all();
         if let Some(late) =
-            all.iter().find(|what| what.moment() == FaultMoment::Named && at.is_none())
+            all.iter().find(|what| what.traits().moment == FaultMoment::Named && at.is_none())
         {
             return Err(format!("`{}` needs a time: `at: 10min`", late.key()));
         }
-        let keys = || listed(quoted(KINDS.iter().map(|(key, _)| *key)), "or");
+        let keys = || listed(quoted(KINDS.iter().map(|kind| kind.key)), "or");
         // Take one kind: an entry names exactly one, so no kind may be left.
         match (all.pop(), all.is_empty()) {
             (None, _) => Err(format!("a fault is one of {}", keys())),
             (Some(_), false) => Err(format!("a fault is only one of {}", keys())),
-            (Some(what), true) if what.moment() == FaultMoment::None && at.is_some() => {
+            (Some(what), true) if what.traits().moment == FaultMoment::None && at.is_some() => {
                 Err("a share holds for the whole run: leave `at` out".to_owned())
             }
             (Some(what), true) => Ok(Self { at, what }),

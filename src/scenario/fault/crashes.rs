@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::random::Dist;
@@ -59,8 +59,6 @@ pub(super) fn needs_time(key: &str, between: &Dist<SimSpan>) -> Result<(), YamlP
 }
 
 impl FaultKind for Crashes {
-    const MOMENT: FaultMoment = FaultMoment::Open;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::node_choice::NodeChoiceFor;
 use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
@@ -18,8 +18,6 @@ use mumakil_core::mapred::{MishapHarm, ToJobTracker};
 pub(super) struct Decommission(NodeChoiceFor<Option<SimSpan>>);
 
 impl FaultKind for Decommission {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan};
 
@@ -21,10 +21,6 @@ pub(super) struct DelayFault {
 }
 
 impl FaultKind for DelayFault {
-    const MOMENT: FaultMoment = FaultMoment::None;
-    const HOLDS_ALONE: bool = true;
-    const DISTURBS_MESSAGES: bool = true;
-
     fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {
         effects.late = self.share;
         effects.late_by = self.by.clone();

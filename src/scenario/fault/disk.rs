@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
@@ -17,8 +17,6 @@ use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 pub(super) struct Disk(NodeChoice);
 
 impl FaultKind for Disk {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use mumakil_base::units::Fraction;
 
 /// The share of messages between trackers and JobTracker that arrive twice.
@@ -13,12 +13,6 @@ use mumakil_base::units::Fraction;
 pub(super) struct Duplication(Fraction);
 
 impl FaultKind for Duplication {
-    const MOMENT: FaultMoment = FaultMoment::None;
-    const HOLDS_ALONE: bool = true;
-    // Doubled messages lose no reply. But a tracker cannot know which fault its network has. So
-    // with any fault of messages, a tracker repeats a heartbeat that is not answered in time.
-    const DISTURBS_MESSAGES: bool = true;
-
     fn apply(&self, _: &FaultCue, effects: &mut Effects<'_>) {
         effects.duplication = self.0;
     }

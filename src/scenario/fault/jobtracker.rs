@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::ToJobTracker;
@@ -32,8 +32,6 @@ pub(super) struct JobTrackerProcess {
 }
 
 impl FaultKind for JobTrackerProcess {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.pause.is_some() == self.restart.is_some() {
             let message = "it is one of `pause: 30s` and `restart: 2min`";

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_base::units::SimTime;
@@ -17,8 +17,6 @@ use mumakil_core::mapred::MishapHarm;
 pub(super) struct Join(NodeChoice);
 
 impl FaultKind for Join {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use mumakil_core::mapred::ToJobTracker;
 use mumakil_yaml::YamlProblem;
@@ -22,8 +22,6 @@ impl Kill {
 }
 
 impl FaultKind for Kill {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn check(&self, known: &FaultContext<'_>) -> Result<(), YamlProblem> {
         known.has_job(&self.0)
     }

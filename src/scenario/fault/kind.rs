@@ -5,19 +5,29 @@ use super::known::FaultContext;
 use super::target::FaultTarget;
 use mumakil_yaml::YamlProblem;
 
-/// A kind of fault, with its options.
-pub(super) trait FaultKind {
+/// What holds for all faults of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FaultTraits {
+    pub(super) key: &'static str,
     /// When such a fault happens.
-    const MOMENT: FaultMoment;
-    /// The key of another kind that draws the same nodes; `None` if this kind draws its own.
-    const DRAWS_AS: Option<&'static str> = None;
-
+    pub(super) moment: FaultMoment,
+    /// The key of the kind that draws the same nodes; mostly its own.
+    pub(super) draws_as: &'static str,
     /// Whether a second fault of the kind replaces the first.
-    const HOLDS_ALONE: bool = false;
-
+    pub(super) holds_alone: bool,
     /// Whether the fault may lose, delay or double messages between trackers and JobTracker.
-    const DISTURBS_MESSAGES: bool = false;
+    pub(super) disturbs_messages: bool,
+}
 
+impl FaultTraits {
+    /// Returns the traits that most kinds have.
+    pub(super) const fn new(key: &'static str, moment: FaultMoment) -> Self {
+        Self { key, moment, draws_as: key, holds_alone: false, disturbs_messages: false }
+    }
+}
+
+/// The options of a kind of fault.
+pub(super) trait FaultKind {
     /// Returns the nodes that the fault strikes; `None` if it strikes no nodes.
     fn target(&self) -> Option<FaultTarget<'_>> {
         None

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use mumakil_base::units::Fraction;
 use mumakil_yaml::{Path, YamlProblem};
@@ -15,10 +15,6 @@ use mumakil_yaml::{Path, YamlProblem};
 pub(super) struct Loss(Fraction);
 
 impl FaultKind for Loss {
-    const MOMENT: FaultMoment = FaultMoment::None;
-    const HOLDS_ALONE: bool = true;
-    const DISTURBS_MESSAGES: bool = true;
-
     fn check(&self, _: &FaultContext<'_>) -> Result<(), YamlProblem> {
         if self.0 < Fraction::of(1.0) {
             return Ok(());

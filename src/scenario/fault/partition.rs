@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use super::node_choice::NodeChoiceFor;
 use super::target::FaultTarget;
@@ -24,9 +24,6 @@ use mumakil_yaml::{Path, YamlProblem};
 pub(super) struct Partition(NodeChoiceFor<SimSpan>);
 
 impl FaultKind for Partition {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-    const DISTURBS_MESSAGES: bool = true;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }

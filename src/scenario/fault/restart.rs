@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::{PerSlot, SlotCount};
@@ -41,8 +41,6 @@ pub(super) struct Restart {
 }
 
 impl FaultKind for Restart {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::{Fraction, SimSpan};
@@ -70,8 +70,6 @@ pub(super) fn speeds(
 const SLOWEST: f64 = 0.001;
 
 impl FaultKind for SlowFault {
-    const MOMENT: FaultMoment = FaultMoment::Open;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::crashes::needs_time;
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use super::slow::speeds;
 use super::target::{FaultTarget, NodesSpec, Racks};
@@ -43,8 +43,6 @@ pub(super) struct SlowSpells {
 }
 
 impl FaultKind for SlowSpells {
-    const MOMENT: FaultMoment = FaultMoment::Open;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(FaultTarget::new(self.nodes.as_ref(), self.rack.as_ref()))
     }

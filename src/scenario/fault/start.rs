@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_core::mapred::MishapHarm;
@@ -17,9 +17,6 @@ use mumakil_core::mapred::MishapHarm;
 pub(super) struct Start(NodeChoice);
 
 impl FaultKind for Start {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-    const DRAWS_AS: Option<&'static str> = Some("stop");
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.0.target())
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::short_form::{ShortForm, Shorten};
 use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
@@ -67,8 +67,6 @@ pub(super) fn named(nodes: NodesSpec) -> Result<NodesSpec, String> {
 }
 
 impl FaultKind for Stop {
-    const MOMENT: FaultMoment = FaultMoment::Named;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         let Self(ShortForm(spec)) = self;
         let target = FaultTarget::new(spec.nodes.as_ref(), spec.rack.as_ref());

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Effects, FaultCue};
-use super::kind::{FaultKind, FaultMoment};
+use super::kind::FaultKind;
 use super::known::FaultContext;
 use super::several::OneOrList;
 use super::short_form::Shorten;
@@ -84,8 +84,6 @@ pub(super) trait AttemptFault {
 }
 
 impl<S: AttemptFault> FaultKind for S {
-    const MOMENT: FaultMoment = FaultMoment::None;
-
     fn target(&self) -> Option<FaultTarget<'_>> {
         Some(self.attempts().target())
     }
