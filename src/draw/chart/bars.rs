@@ -126,15 +126,10 @@ impl Bars {
             ),
         });
         let marks: Vec<PublishedMark> = rings.collect();
-        let floor = Coordinate(area.y(y.floor()));
-        sheet.add(html! {
-            path class="rule c-soft" d={ "M" (Coordinate(area.left)) " " (floor) "H" (Coordinate(area.right)) } {}
-        });
+        sheet.floor(area.y(y.floor()), &area);
         sheet.add(published::diamonds(&marks));
         sheet.names(&area, &groups, &self.groups, &self.x);
-        if bars.is_empty() && marks.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(bars.is_empty() && marks.is_empty(), &area);
         if bars.iter().any(|bar| bar.whisker.is_some()) {
             sheet.note(&format!("Whiskers: {}.", self.whisker));
         }

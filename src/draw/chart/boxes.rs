@@ -72,14 +72,9 @@ impl Boxes {
         for each in &placed {
             sheet.add(self.plot(each, &groups, &y, &area, hatches));
         }
-        let bottom = Coordinate(area.bottom);
-        sheet.add(html! {
-            path class="rule c-soft" d={ "M" (Coordinate(area.left)) " " (bottom) "H" (Coordinate(area.right)) } {}
-        });
+        sheet.floor(area.bottom, &area);
         sheet.names(&area, &groups, &self.groups, &self.x);
-        if placed.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(placed.is_empty(), &area);
         sheet.note(READ);
         extent.notes(&self.y).for_each(|note| sheet.note(&note));
         sheet.finish()

@@ -130,9 +130,7 @@ impl Density {
             }
         };
         sheet.add(timed.plot(&area, &lanes, marks));
-        if self.count() == 0 {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(self.count() == 0, &area);
         self.explain(&mut sheet);
         sheet.finish()
     }

@@ -288,12 +288,20 @@ impl ChartSheet {
         self.below = area.bottom + 15.0 + 2.0 * LEADING;
     }
 
-    /// Writes into an empty plot that the plot is empty.
-    pub(super) fn nothing(&mut self, area: &PlotArea) {
+    /// Writes into a plot that it is empty, if it is.
+    pub(super) fn nothing_if(&mut self, is_empty: bool, area: &PlotArea) {
         let (x, y) = ((area.left + area.right) / 2.0, (area.top + area.bottom) / 2.0 + 5.0);
         self.add(html! {
-            text class="c-soft" text-anchor="middle" x=(Coordinate(x)) y=(Coordinate(y)) { "Nothing to show" }
+            @if is_empty {
+                text class="c-soft" text-anchor="middle" x=(Coordinate(x)) y=(Coordinate(y)) { "Nothing to show" }
+            }
         });
+    }
+
+    /// Draws the line on which columns stand.
+    pub(super) fn floor(&mut self, y: f64, area: &PlotArea) {
+        let [left, y, right] = [area.left, y, area.right].map(Coordinate);
+        self.add(html! { path class="rule c-soft" d={ "M" (left) " " (y) "H" (right) } {} });
     }
 
     /// Adds a sentence at the bottom of the drawing.

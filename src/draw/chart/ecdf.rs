@@ -70,9 +70,7 @@ impl Ecdf {
         for sample in &self.samples {
             sheet.add(self.published(sample, &x, &y, &area));
         }
-        if extent.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(extent.is_empty(), &area);
         extent.notes(&self.x).for_each(|note| sheet.note(&note));
         sheet.finish()
     }

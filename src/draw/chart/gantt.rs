@@ -139,9 +139,7 @@ impl Gantt {
         };
         let plot = timed.plot(&area, &lanes, marks);
         sheet.add(plot);
-        if bars.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(bars.is_empty(), &area);
         self.notes.iter().for_each(|note| sheet.note(note));
         extent.notes(&axis).for_each(|note| sheet.note(&note));
         sheet.finish()

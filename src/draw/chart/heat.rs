@@ -52,9 +52,7 @@ impl Heat {
         self.cells(&mut sheet, &scale, &area);
         let groups = Groups::new(&area, self.columns.len(), 1);
         sheet.names(&area, &groups, &self.columns, &self.x);
-        if extent.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(extent.is_empty(), &area);
         extent.notes(&self.value).for_each(|note| sheet.note(&note));
         sheet.finish()
     }

@@ -124,9 +124,10 @@ impl ValueLines {
                 sheet.add(cross(plot.place(*x, *y)));
             }
         }
-        if lines.iter().all(Vec::is_empty) && published.iter().all(Vec::is_empty) {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(
+            lines.iter().all(Vec::is_empty) && published.iter().all(Vec::is_empty),
+            &area,
+        );
         self.note_of_bands().into_iter().for_each(|note| sheet.note(&note));
         seen.0.notes(&self.x).chain(seen.1.notes(&self.y)).for_each(|note| sheet.note(&note));
         sheet.finish()

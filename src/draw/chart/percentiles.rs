@@ -76,9 +76,7 @@ impl Percentiles {
         for (number, curve) in self.curves.iter().enumerate() {
             sheet.add(self.curve(number, curve, (&x, &y), &area));
         }
-        if extent.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(extent.is_empty(), &area);
         // Percentiles of jobs, such as those of a summary, lie between two values.
         sheet.note(
             "A percentile is the smallest value that this share of the values does not exceed.",

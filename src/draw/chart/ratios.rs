@@ -94,9 +94,7 @@ impl Ratios {
             sheet.add(self.mark((*group, *series), ratio, &groups, &y, &area));
         }
         sheet.names(&area, &groups, &self.groups, &self.x);
-        if marks.is_empty() {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(marks.is_empty(), &area);
         if marks.iter().any(|(.., ratio)| sane(ratio).is_some()) {
             sheet.note(&format!("Bands: {}.", self.band));
         }

@@ -78,9 +78,9 @@ impl ScatterPlot {
         sheet.legend(&keys.chain(diagonal).collect::<Vec<_>>());
         let height = if self.diagonal.is_some() { 420.0 } else { 300.0 };
         let area = sheet.axes(&x, &y, height);
-        if series.iter().all(Vec::is_empty) {
-            sheet.nothing(&area);
-        } else if let Some(name) = &self.diagonal {
+        let is_empty = series.iter().all(Vec::is_empty);
+        sheet.nothing_if(is_empty, &area);
+        if let Some(name) = self.diagonal.as_ref().filter(|_| !is_empty) {
             sheet.add(self.line(name, &area));
         }
         for (one, points) in self.series.iter().zip(&series) {

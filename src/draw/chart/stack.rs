@@ -131,9 +131,7 @@ impl Stack {
             let line = path(&plot.outline(means));
             sheet.add(html! { path class="line dash" d=(line) { (tip(name)) } });
         }
-        if drawn.is_empty() || edges.len() < 2 {
-            sheet.nothing(&area);
-        }
+        sheet.nothing_if(drawn.is_empty() || edges.len() < 2, &area);
         if let Some(interval) = averaged {
             sheet.note(&format!("Averaged over intervals of {}.", self.x.unit.text(interval)));
         }
