@@ -3,6 +3,7 @@
 use super::complaint::ExprComplaint;
 use super::syntax::{Literal, Spanned, Syntax, SyntaxNode};
 use super::unit::Unit;
+use crate::worded;
 
 /// An operation on numbers; conditions are 1 or 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,11 +94,11 @@ impl Operation {
             (Self::Binary(Operator::Over), [a, b]) => Ok(a.unit.times(b.unit, -1)),
             (Self::Binary(Operator::Power), [base, exponent]) => power(base, exponent),
             (Self::Binary(operator @ (Operator::Plus | Operator::Minus)), [a, b]) => {
-                shared_unit(operator.sign(), a, b)
+                shared_unit(operator.word(), a, b)
             }
             (Self::Compare(signs), _) => {
                 for (pair, sign) in parts.windows(2).zip(signs) {
-                    shared_unit(sign.sign(), &pair[0], &pair[1])?;
+                    shared_unit(sign.word(), &pair[0], &pair[1])?;
                 }
                 Ok(Unit::PLAIN)
             }
@@ -203,33 +204,22 @@ fn power(base: &Operand<'_>, exponent: &Operand<'_>) -> Result<Unit, ExprComplai
     })
 }
 
-/// An operator between two expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say all")]
-pub enum Operator {
-    Or,
-    And,
-    Plus,
-    Minus,
-    Times,
-    Over,
-    Power,
+worded! {
+    /// An operator between two expressions, with its sign.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names say all")]
+    pub enum Operator {
+        Or = "or",
+        And = "and",
+        Plus = "+",
+        Minus = "-",
+        Times = "*",
+        Over = "/",
+        Power = "^",
+    }
 }
 
 impl Operator {
-    /// Returns the operator as it is written.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Or => "or",
-            Self::And => "and",
-            Self::Plus => "+",
-            Self::Minus => "-",
-            Self::Times => "*",
-            Self::Over => "/",
-            Self::Power => "^",
-        }
-    }
-
     /// Computes the operator; conditions are 1 or 0.
     pub fn compute(self, a: f64, b: f64) -> f64 {
         match self {
@@ -245,35 +235,21 @@ impl Operator {
     }
 }
 
-/// A comparison of two expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say all")]
-pub enum ComparisonSign {
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Equal,
-    Unequal,
+worded! {
+    /// A comparison of two expressions, with its sign.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names say all")]
+    pub enum ComparisonSign {
+        Less = "<",
+        AtMost = "<=",
+        More = ">",
+        AtLeast = ">=",
+        Equal = "==",
+        Unequal = "!=",
+    }
 }
 
 impl ComparisonSign {
-    /// All comparisons.
-    pub const ALL: [Self; 6] =
-        [Self::Less, Self::AtMost, Self::More, Self::AtLeast, Self::Equal, Self::Unequal];
-
-    /// Returns the comparison as it is written.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Less => "<",
-            Self::AtMost => "<=",
-            Self::More => ">",
-            Self::AtLeast => ">=",
-            Self::Equal => "==",
-            Self::Unequal => "!=",
-        }
-    }
-
     /// Returns whether the comparison holds. Numbers that differ only by rounding are equal.
     pub fn holds(self, a: f64, b: f64) -> bool {
         // A billionth is chosen: more than the rounding errors of sums, and less than differences

@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         }
         let start = first.span.start;
         let (mut signs, mut rest) = (Vec::new(), Vec::new());
-        while let Some(sign) = ComparisonSign::ALL.into_iter().find(|sign| self.take(sign.sign())) {
+        while let Some(sign) = ComparisonSign::ALL.into_iter().find(|sign| self.take(sign.word())) {
             signs.push(sign);
             rest.push(self.sum()?);
         }
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
     fn chain(&mut self, operators: &[Operator], operand: fn(&mut Self) -> Parsed) -> Parsed {
         let mut node = operand(self)?;
         let start = node.span.start;
-        while let Some(operator) = operators.iter().find(|operator| self.take(operator.sign())) {
+        while let Some(operator) = operators.iter().find(|operator| self.take(operator.word())) {
             let right = operand(self)?;
             let operation = Operation::Binary(*operator);
             node = self.since(start, Syntax::Operation(operation, vec![node, right]));

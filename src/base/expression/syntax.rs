@@ -149,12 +149,12 @@ fn print(f: &mut fmt::Formatter<'_>, operation: &Operation, parts: &[SyntaxNode]
             let left = Parenthesised(left, strength + 1 - from_left);
             // The sign of an exponent needs no parentheses.
             let least = if from_left == 0 { Operation::Negate.strength() } else { strength + 1 };
-            write!(f, "{left} {} {}", operator.sign(), Parenthesised(right, least))
+            write!(f, "{left} {} {}", operator.word(), Parenthesised(right, least))
         }
         (Operation::Compare(signs), [first, rest @ ..]) => {
             write!(f, "{}", Parenthesised(first, strength + 1))?;
             signs.iter().zip(rest).try_for_each(|(sign, node)| {
-                write!(f, " {} {}", sign.sign(), Parenthesised(node, strength + 1))
+                write!(f, " {} {}", sign.word(), Parenthesised(node, strength + 1))
             })
         }
         (Operation::Within(band), [left, right]) => {

@@ -396,7 +396,7 @@ impl Element {
     /// Returns the text between a part of a comparison and the next part, such as `<`.
     fn sign(&self, place: usize, unit: Unit) -> String {
         let written = match self {
-            Self::Operation(Operation::Compare(signs)) => return signs[place].sign().to_owned(),
+            Self::Operation(Operation::Compare(signs)) => return signs[place].word().to_owned(),
             Self::Operation(Operation::Within(band)) => &band.item,
             _ => return String::new(),
         };
@@ -411,7 +411,7 @@ impl Element {
 
 fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     let values: Vec<&str> = parts.iter().map(|part| &*part.measured).collect();
-    let measured = values.join(&format!(" {} ", operator.sign()));
+    let measured = values.join(&format!(" {} ", operator.word()));
     let margins = parts.iter().map(|part| part.margin);
     // The better side decides for "or", the worse side for "and".
     let (holds, is_sure, margin) = match operator {

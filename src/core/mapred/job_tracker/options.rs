@@ -4,38 +4,41 @@ use crate::mapred::hadoop::Hadoop;
 use crate::mapred::refusals::Refusals;
 use crate::mapred::scheduler::{PolicyReload, Scheduler};
 use crate::mapred::speculation::Speculation;
+use mumakil_base::with_defaults;
 
-/// The wishes of a run to its JobTracker, beside the settings of Hadoop. The default suits every run; the
-/// other values save work where nothing comes of it.
-pub struct JobTrackerOptions {
-    /// Draws how long the process had run when the run began or, with the draws of Mumak, the values
-    /// that traces leave open for attempts. Without a seed the process starts with the run, and
-    /// trackers draw.
-    pub seed: Option<u64>,
-    /// The policies that take over one after another: each time the process dies, and at each
-    /// [`ToJobTracker::ChangePolicy`](crate::mapred::ToJobTracker::ChangePolicy). The last one stays.
-    pub successors: Vec<Box<dyn Scheduler>>,
-    /// The options that policies read again, one at each
-    /// [`ToJobTracker::Reload`](crate::mapred::ToJobTracker::Reload).
-    pub reloads: Vec<PolicyReload>,
-    /// Whether it notes why jobs with a task to launch get no slot.
-    pub refusals: NotedRefusals,
-    /// Whether it adds up the progress of each job's maps, for an injector that
-    /// [asks](crate::mapred::ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map
-    /// in every heartbeat.
-    pub follows_maps: bool,
-    /// Whether it emits the slots and shares of the policy's pools as they change. It looks about
-    /// once in a heartbeat interval.
-    pub tells_standings: bool,
-    /// Whether it sends [`MapOutputs`](crate::mapred::MapOutputs) each change of the set of outputs that
-    /// reduces may fetch.
-    pub tells_outputs: bool,
-    /// Whether it keeps its answers, because a heartbeat may be
-    /// [sent again](crate::mapred::HeartbeatManner::resends) or doubled.
-    pub may_hear_twice: bool,
-    /// Whether trackers may leave out progress that neither a policy nor the search for slow tasks
-    /// reads.
-    pub forgoes_progress: bool,
+with_defaults! {
+    /// The wishes of a run to its JobTracker, beside the settings of Hadoop. The default suits every run; the
+    /// other values save work where nothing comes of it.
+    pub struct JobTrackerOptions {
+        /// Draws how long the process had run when the run began or, with the draws of Mumak, the values
+        /// that traces leave open for attempts. Without a seed the process starts with the run, and
+        /// trackers draw.
+        pub seed: Option<u64>,
+        /// The policies that take over one after another: each time the process dies, and at each
+        /// [`ToJobTracker::ChangePolicy`](crate::mapred::ToJobTracker::ChangePolicy). The last one stays.
+        pub successors: Vec<Box<dyn Scheduler>>,
+        /// The options that policies read again, one at each
+        /// [`ToJobTracker::Reload`](crate::mapred::ToJobTracker::Reload).
+        pub reloads: Vec<PolicyReload>,
+        /// Whether it notes why jobs with a task to launch get no slot.
+        pub refusals: NotedRefusals = NotedRefusals::None,
+        /// Whether it adds up the progress of each job's maps, for an injector that
+        /// [asks](crate::mapred::ToJobTracker::AskLoad) how busy the cluster is. This costs a look-up for each map
+        /// in every heartbeat.
+        pub follows_maps: bool,
+        /// Whether it emits the slots and shares of the policy's pools as they change. It looks about
+        /// once in a heartbeat interval.
+        pub tells_standings: bool,
+        /// Whether it sends [`MapOutputs`](crate::mapred::MapOutputs) each change of the set of outputs that
+        /// reduces may fetch.
+        pub tells_outputs: bool,
+        /// Whether it keeps its answers, because a heartbeat may be
+        /// [sent again](crate::mapred::HeartbeatManner::resends) or doubled.
+        pub may_hear_twice: bool = true,
+        /// Whether trackers may leave out progress that neither a policy nor the search for slow tasks
+        /// reads.
+        pub forgoes_progress: bool,
+    }
 }
 
 /// For whom a JobTracker notes refusals.
@@ -49,22 +52,6 @@ pub enum NotedRefusals {
     /// For the run's events. They come at the latest when the run is
     /// [over](crate::mapred::ToJobTracker::Over).
     Emitted,
-}
-
-impl Default for JobTrackerOptions {
-    fn default() -> Self {
-        Self {
-            seed: None,
-            successors: Vec::new(),
-            reloads: Vec::new(),
-            refusals: NotedRefusals::None,
-            follows_maps: false,
-            tells_standings: false,
-            tells_outputs: false,
-            may_hear_twice: true,
-            forgoes_progress: false,
-        }
-    }
 }
 
 impl JobTrackerOptions {
