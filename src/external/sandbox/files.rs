@@ -5,56 +5,16 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders and files of the system that any program may read, as far as they exist.
-const SYSTEM: [&str; 35] = [
-    "/usr",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/bin",
-    "/sbin",
-    "/opt",
-    "/nix",
-    "/etc/alternatives",
-    "/etc/crypto-policies",
-    "/etc/gai.conf",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.preload",
-    "/etc/locale.alias",
-    "/etc/localtime",
-    "/etc/os-release",
-    "/etc/pki/tls/openssl.cnf",
-    "/etc/ssl/openssl.cnf",
-    "/etc/timezone",
-    "/dev/null",
-    "/dev/random",
-    "/dev/urandom",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/self/cgroup",
-    "/proc/self/fd",
-    "/proc/self/limits",
-    "/proc/self/maps",
-    "/proc/self/mountinfo",
-    "/proc/self/stat",
-    "/proc/self/statm",
-    "/proc/self/status",
-    "/proc/self/task",
-    "/proc/sys/vm/overcommit_memory",
-    "/sys/devices/system",
-];
-/// The beginnings of the names in `/etc` under which systems keep files of interpreters.
-const INTERPRETERS: [&str; 4] = ["java", "python3", "julia", "R"];
-/// The variables with folders in which interpreters keep what they read.
-const FOLDERS: [&str; 7] = [
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "JULIA_DEPOT_PATH",
-    "JULIA_PROJECT",
-    "LD_LIBRARY_PATH",
-];
+use serde::Deserialize;
+
+/// The files of the system and of interpreters; `files.yaml` says what the lists mean.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileLists {
+    system: Vec<PathBuf>,
+    interpreters: Vec<String>,
+    folders: Vec<String>,
+}
 
 /// The files that a policy may read.
 pub(super) struct ReadableFiles {
@@ -67,12 +27,14 @@ pub(super) struct ReadableFiles {
 impl ReadableFiles {
     /// Returns what a command needs: the system's files, the program's, and those that are named.
     pub(super) fn of(command: &[OsString]) -> Self {
-        let mut whole: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
-        let of_interpreter = |name: &str| INTERPRETERS.iter().any(|one| name.starts_with(one));
+        let FileLists { system: mut whole, interpreters, folders } =
+            serde_yaml::from_str(include_str!("files.yaml")).expect("the file has these lists");
         whole.extend(fs::read_dir("/etc").into_iter().flatten().flatten().filter_map(|entry| {
-            of_interpreter(&entry.file_name().to_string_lossy()).then(|| entry.path())
+            let name = entry.file_name();
+            let mut starts = interpreters.iter();
+            starts.any(|one| name.to_string_lossy().starts_with(one)).then(|| entry.path())
         }));
-        for folder in FOLDERS.iter().filter_map(env::var_os) {
+        for folder in folders.iter().filter_map(env::var_os) {
             whole.extend(env::split_paths(&folder));
         }
         if let Some(home) = env::var_os("HOME") {
