@@ -6,64 +6,8 @@
 use super::Expr;
 use mumakil_base::expression::{Choice, ExprSetting, Operation, Operator, Syntax, SyntaxNode};
 
-/// The words for quantities whose names are not words.
-const NOUNS: [(&str, &str); 55] = [
-    ("sojourn", "sojourn time"),
-    ("wait", "wait for the first task"),
-    ("run", "running time"),
-    ("map_phase", "time of the map phase"),
-    ("submit", "arrival"),
-    ("finish", "end"),
-    ("reduce_time", "time of the reduces"),
-    ("failed", "failed attempts"),
-    ("killed", "killed attempts"),
-    ("suspended", "suspensions"),
-    ("straggling", "slowdown by stragglers"),
-    ("held", "slot time held"),
-    ("wasted", "slot time wasted"),
-    ("second_attempts_won", "second attempts that won"),
-    ("chain.sojourn", "sojourn time of chains"),
-    ("attempt.time", "time of an attempt"),
-    ("attempt.start", "start of an attempt"),
-    ("attempt.finish", "end of an attempt"),
-    ("attempt.commit", "time of a commit"),
-    ("attempt.suspended", "time for which an attempt is suspended"),
-    ("task.time", "time of a task"),
-    ("slots", "slots held"),
-    ("running", "running tasks"),
-    ("pending", "waiting tasks"),
-    ("suspended_tasks", "suspended attempts"),
-    ("virtual", "time of the cluster"),
-    ("locality.node", "share of maps on a node with their input"),
-    ("locality.rack", "share of maps in a rack with their input"),
-    ("locality.off_rack", "share of maps away from their input"),
-    ("utilisation.map", "share of map slots held"),
-    ("utilisation.reduce", "share of reduce slots held"),
-    ("goodput", "share of slot time of use"),
-    ("waste.failed", "slot time of failed attempts"),
-    ("waste.speculative", "slot time of slower attempts"),
-    ("waste.lost", "slot time of lost attempts"),
-    ("waste.preempted", "slot time of preempted attempts"),
-    ("waste.killed", "slot time of killed jobs"),
-    ("jobs_succeeded", "jobs that succeeded"),
-    ("jobs_failed", "jobs that failed"),
-    ("jobs_killed", "jobs that were killed"),
-    ("jobs_refused", "jobs that were refused"),
-    ("attempts_failed", "attempts that failed"),
-    ("attempts_killed", "attempts that were killed"),
-    ("heartbeats", "heartbeats served"),
-    ("heartbeat_rtt", "round trip of a heartbeat"),
-    ("jobtracker_queue", "wait in the JobTracker's line"),
-    ("slot_idle", "idle time of a slot"),
-    ("job_wait", "wait of a job"),
-    ("job_sojourn", "sojourn of a job"),
-    ("task_wait", "wait of a task for a slot"),
-    ("locality_wait", "wait of a job for its input"),
-    ("commit_delay", "delay of a commit"),
-    ("suspension", "suspension of an attempt"),
-    ("preemption_to_launch", "time from preemption to launch"),
-    ("clock_lag", "lag of the clock"),
-];
+/// The words for quantities whose names are not words: lines such as `sojourn: sojourn time`.
+const NOUNS: &str = include_str!("nouns.txt");
 
 impl Expr {
     /// Returns the expression in words, beginning with a capital; `None` if it is better shown as
@@ -117,11 +61,14 @@ fn part(node: &SyntaxNode) -> Option<String> {
     }
 }
 
+fn nouns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NOUNS.lines().filter_map(|line| line.split_once(": "))
+}
+
 fn noun(name: &str) -> String {
-    match NOUNS.iter().find(|(other, _)| *other == name) {
-        Some((_, noun)) => (*noun).to_owned(),
-        None => name.replace(['_', '.'], " "),
-    }
+    nouns()
+        .find(|(other, _)| *other == name)
+        .map_or_else(|| name.replace(['_', '.'], " "), |(_, noun)| noun.to_owned())
 }
 
 /// Returns the words for a function; `None` if it has none.
@@ -203,7 +150,7 @@ mod tests {
     #[test]
     fn every_noun_is_of_a_quantity() {
         let names: Vec<&str> = quantities().map(|(name, ..)| name).collect();
-        for (name, _) in NOUNS {
+        for (name, _) in nouns() {
             assert!(names.contains(&name), "{name}");
         }
         // A noun must consist of words, without the `_` and `.` of names.
