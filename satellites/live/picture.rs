@@ -445,7 +445,7 @@ impl LivePicture {
         self.history.pass(event.at);
         self.move_slots(event);
         // The output of a finished map is lost with its tracker: the map no longer counts as done.
-        if let Some((lost, _)) = self.books.lost() {
+        if let Some((lost, _)) = self.books.lost {
             self.count_done(lost, -1);
         }
         let at = event.at;
@@ -609,7 +609,7 @@ impl LivePicture {
 
     /// Gives an attempt the first free slots of its tracker, or frees its slots.
     fn move_slots(&mut self, event: &Event) {
-        let Some(shift) = self.books.shift() else { return };
+        let Some(shift) = self.books.shift else { return };
         let Fact::Attempt(attempt, ..) = event.fact else {
             return;
         };
@@ -647,7 +647,7 @@ impl LivePicture {
         Frame {
             slots: self.slots(),
             jobs: listed.filter_map(|job| self.job_row(*job)).collect(),
-            counts: [self.books.submitted().into(), self.books.ended().into(), hidden as u64],
+            counts: [self.books.submitted.into(), self.books.ended.into(), hidden as u64],
             pools,
             users,
             said: self.said.iter().map(|said| self.said_row(said)).collect(),

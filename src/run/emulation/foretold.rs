@@ -111,7 +111,7 @@ impl Watcher for MetJobs {
         if let Fact::Job(_, JobFact::Submitted(_)) = event.fact {
             self.arrivals.push(event.at);
             // The books count the job itself already.
-            self.met.push(f64::from(books.submitted().saturating_sub(books.ended() + 1)));
+            self.met.push(f64::from(books.submitted.saturating_sub(books.ended + 1)));
         }
         Ok(())
     }

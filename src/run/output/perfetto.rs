@@ -123,7 +123,7 @@ impl Perfetto {
 
     fn enter(&mut self, event: &Event, books: &RunBooks) -> io::Result<()> {
         let at = event.at;
-        for &(id, kind, counts) in books.tallies() {
+        for &(id, kind, counts) in &books.tallies {
             if let Some(job) = books.job(id) {
                 self.change(at, (id, &job.spec.pool), kind, counts)?;
             }

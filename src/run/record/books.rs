@@ -28,18 +28,25 @@ pub struct RunBooks {
     open: IndexMap<AttemptId, BookedAttempt, FxBuildHasher>,
     /// The number of open attempts of each job.
     open_of_job: Vec<u32>,
-    closed: Vec<(AttemptId, BookedAttempt)>,
-    shift: Option<SlotShift>,
-    released: Option<(AttemptId, SlotHold)>,
-    tallies: Vec<(JobId, SlotKind, SlotCounts)>,
+    /// The attempts that the current event closed.
+    pub closed: Vec<(AttemptId, BookedAttempt)>,
+    /// The change of a tracker's slots by the current event, if there is one.
+    pub shift: Option<SlotShift>,
+    /// The slots that an attempt held until the current event.
+    pub released: Option<(AttemptId, SlotHold)>,
+    /// The JobTracker's counts that the current event changed. Jobs that have ended have no counts.
+    pub tallies: Vec<(JobId, SlotKind, SlotCounts)>,
     /// The successful attempt that the current event makes void, and its tracker. It is a map whose
     /// output is lost, or an attempt of a job that begins anew.
-    lost: Option<(AttemptId, TrackerId)>,
-    /// Statistics leave out jobs that arrive before this instant.
-    warm_up: SimTime,
-    submitted: u32,
-    ended: u32,
-    attempts: u64,
+    pub lost: Option<(AttemptId, TrackerId)>,
+    /// The end of the warm-up: statistics leave out jobs that arrive before this instant.
+    pub(super) warm_up: SimTime,
+    /// How many jobs were submitted.
+    pub submitted: u32,
+    /// How many jobs have ended.
+    pub ended: u32,
+    /// How many map and reduce attempts were assigned for the jobs that count in statistics.
+    pub attempts: u64,
 }
 
 /// A submitted job and its state so far.
@@ -92,8 +99,8 @@ pub struct BookedAttempt {
     pub stops: Vec<(SimTime, Option<SimTime>)>,
     /// The slots that it holds now, for its work and for removals of its output.
     pub holds: Vec<SlotHold>,
-    /// How many slots its work takes; 0 before it starts.
-    width: u32,
+    /// How many slots its work takes or took; 0 if it never started.
+    pub width: u32,
     /// The slot time that it no longer holds, in slots times microseconds.
     held: u64,
 }
@@ -149,11 +156,6 @@ pub struct SlotShift {
 }
 
 impl RunBooks {
-    /// Returns the end of the warm-up.
-    pub(super) fn warm_up(&self) -> SimTime {
-        self.warm_up
-    }
-
     /// Returns the state at the start of a run, with this end of the warm-up.
     pub fn new(warm_up: SimTime) -> Self {
         Self { warm_up, ..Self::default() }
@@ -198,48 +200,6 @@ impl RunBooks {
         // Sort by id: closing attempts changes the order of the map.
         open.sort_unstable_by_key(|&(id, _)| id);
         open.into_iter()
-    }
-
-    /// Returns the attempts that the current event closed.
-    pub fn closed(&self) -> &[(AttemptId, BookedAttempt)] {
-        &self.closed
-    }
-
-    /// Returns the change of a tracker's slots by the current event, if there is one.
-    pub const fn shift(&self) -> Option<SlotShift> {
-        self.shift
-    }
-
-    /// Returns the slots that an attempt held until the current event.
-    pub const fn released(&self) -> Option<(AttemptId, SlotHold)> {
-        self.released
-    }
-
-    /// Returns the JobTracker's counts that the current event changed. Jobs that have ended have no
-    /// counts.
-    pub fn tallies(&self) -> &[(JobId, SlotKind, SlotCounts)] {
-        &self.tallies
-    }
-
-    /// Returns the attempt whose success the current event makes void, and its tracker.
-    pub const fn lost(&self) -> Option<(AttemptId, TrackerId)> {
-        self.lost
-    }
-
-    /// Returns how many jobs were submitted.
-    pub const fn submitted(&self) -> u32 {
-        self.submitted
-    }
-
-    /// Returns how many jobs have ended.
-    pub const fn ended(&self) -> u32 {
-        self.ended
-    }
-
-    /// Returns how many map and reduce attempts were assigned for the jobs that count in
-    /// statistics.
-    pub const fn attempts(&self) -> u64 {
-        self.attempts
     }
 
     /// Records an event. For most events this costs a look-up among the open attempts.
@@ -620,11 +580,6 @@ impl BookedAttempt {
         // Maps that are lost later and run again do not concern a reduce that has all outputs.
         let shuffled = if phases.shuffle.is_zero() { held } else { phases.shuffle };
         (ready <= at).then_some(held.min(shuffled))
-    }
-
-    /// Returns how many slots its work takes or took; 0 if it never started.
-    pub const fn width(&self) -> u32 {
-        self.width
     }
 
     /// Returns whether its work is known, not only the removal of its output. After the end of a

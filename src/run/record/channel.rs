@@ -374,15 +374,15 @@ impl Writer {
             summary.write(folder)?;
         }
         let submitted = self.books.jobs().map(|job| job.spec.id).collect();
-        Ok(Recording { summary, ended: self.books.ended(), submitted })
+        Ok(Recording { summary, ended: self.books.ended, submitted })
     }
 
     fn progress(&self) -> RunProgress {
         RunProgress {
             now: self.now,
-            submitted: self.books.submitted(),
-            ended: self.books.ended(),
-            attempts: self.books.attempts(),
+            submitted: self.books.submitted,
+            ended: self.books.ended,
+            attempts: self.books.attempts,
             events: self.events,
         }
     }

@@ -247,7 +247,7 @@ impl Watcher for Histograms {
             | Fact::World(_)
             | Fact::Pool(..) => {}
         }
-        if let Some(shift) = books.shift() {
+        if let Some(shift) = books.shift {
             self.slot_moved(event.at, shift);
         }
         Ok(())

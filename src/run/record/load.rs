@@ -128,7 +128,7 @@ impl LoadTally {
         if self.demands.is_empty() {
             return;
         }
-        for &(job, kind, SlotCounts { pending, .. }) in books.tallies() {
+        for &(job, kind, SlotCounts { pending, .. }) in &books.tallies {
             self.set(job, kind, pending);
         }
         let Fact::Job(id, ref fact) = event.fact else { return };

@@ -186,17 +186,17 @@ impl Watcher for Nodes {
             }
             _ => {}
         }
-        if let Some(shift) = books.shift() {
+        if let Some(shift) = books.shift {
             let held = &mut self.node(shift.tracker).held[shift.task.slot()];
             held.add(event.at, shift.slots);
         }
-        for (id, attempt) in books.closed() {
+        for (id, attempt) in &books.closed {
             if id.task.is_work() && attempt.has_work() {
                 self.close(*id, attempt, books);
             }
         }
         // The map runs again elsewhere, and reduces fetch from there.
-        if let Some((map, tracker)) = books.lost() {
+        if let Some((map, tracker)) = books.lost {
             let rack = self.topology.rack(tracker);
             if let Some(Some(places)) = self.outputs.get_mut(map.job().index()) {
                 places.add(tracker, rack, -1);

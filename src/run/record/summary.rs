@@ -299,14 +299,14 @@ impl SummaryTally {
             run: run.clone(),
             map_slots: self.slots(SlotKind::Map),
             reduce_slots: self.slots(SlotKind::Reduce),
-            warm_up_s: rounded(books.warm_up().as_secs_f64()),
+            warm_up_s: rounded(books.warm_up.as_secs_f64()),
             warm_up_jobs: None,
             jobs: books.counted().count() as u64,
             jobs_succeeded: ended(JobEnd::Succeeded),
             jobs_failed: ended(JobEnd::Failed),
             jobs_killed: ended(JobEnd::Killed),
             jobs_refused: ended(JobEnd::Refused),
-            attempts: books.attempts(),
+            attempts: books.attempts,
             attempts_failed: sum(|job| job.failed),
             attempts_killed: sum(|job| job.killed),
             suspensions: sum(|job| job.suspended),
@@ -361,17 +361,16 @@ impl Watcher for SummaryTally {
             | Fact::Pool(..) => {}
         }
         self.load.see(event, books, |kind| self.available[kind].until(event.at));
-        if let Some(shift) = books.shift() {
+        if let Some(shift) = books.shift {
             // Every shift counts: setup, cleanup and the removal of outputs hold slots too.
             self.held[shift.task.slot()].add(event.at, shift.slots);
             grown(&mut self.jobs, shift.task.job.index()).add(event.at, shift.slots);
         }
-        for (id, attempt) in
-            books.closed().iter().filter(|(id, _)| id.task.kind == TaskKind::Reduce)
+        for (id, attempt) in books.closed.iter().filter(|(id, _)| id.task.kind == TaskKind::Reduce)
         {
             let wait = books.job(id.task.job).and_then(|job| attempt.maps_wait(job));
             self.maps_wait +=
-                u128::from(wait.unwrap_or_default().as_micros()) * u128::from(attempt.width());
+                u128::from(wait.unwrap_or_default().as_micros()) * u128::from(attempt.width);
         }
         Ok(())
     }

@@ -82,7 +82,7 @@ impl TasksTable {
             node: node.into(),
             rack: rack.into(),
             locality: attempt.grant.and_then(|grant| grant.locality),
-            slots: attempt.width(),
+            slots: attempt.width,
             launch_ms: attempt.grant.map(|grant| grant.at.as_millis()),
             start_ms: attempt.started.map(SimTime::as_millis),
             start_up_ms: phases.map(|phases| phases.start_up.as_millis()),
@@ -170,21 +170,21 @@ impl TasksTable {
 
 impl Watcher for TasksTable {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
-        if let Some((id, hold)) = books.released()
+        if let Some((id, hold)) = books.released
             && hold.role == Role::TaskCleanup
             && let Fact::Attempt(_, _, AttemptFact::Ended { outcome, .. }) = event.fact
         {
             self.cleanup(id, hold, Some((event.at, outcome)))?;
         }
         // The row of the success is already written, so the loss gets a second row.
-        if let Some((attempt, tracker)) = books.lost() {
+        if let Some((attempt, tracker)) = books.lost {
             let finish_ms = Some(event.at.as_millis());
             let kind = attempt.task.kind.into();
             let outcome = AttemptEnd::Lost;
             let row = AttemptRow { kind, finish_ms, outcome, ..AttemptRow::default() };
             self.row_of(attempt, tracker, row)?;
         }
-        books.closed().iter().try_for_each(|(id, attempt)| self.row(*id, attempt, books))
+        books.closed.iter().try_for_each(|(id, attempt)| self.row(*id, attempt, books))
     }
 
     fn finish(&mut self, end: &RunEnd<'_>) -> Result<(), RecordError> {

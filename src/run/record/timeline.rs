@@ -125,7 +125,7 @@ impl Timeline {
 impl Watcher for Timeline {
     fn see(&mut self, event: &Event, books: &RunBooks) -> Result<(), RecordError> {
         let at = event.at;
-        if let Some(shift) = books.shift()
+        if let Some(shift) = books.shift
             && shift.task.is_work()
         {
             self.change(at, (shift.task.slot(), shift.task.job), books, |state| {
@@ -133,7 +133,7 @@ impl Watcher for Timeline {
                 state.suspended = state.suspended.saturating_add_signed(shift.suspended);
             })?;
         }
-        books.tallies().iter().try_for_each(|&(job, kind, counts)| {
+        books.tallies.iter().try_for_each(|&(job, kind, counts)| {
             self.change(at, (kind, job), books, |state| state.counts = counts)
         })
     }

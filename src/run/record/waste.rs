@@ -198,7 +198,7 @@ impl Waste {
             | Fact::World(_)
             | Fact::Pool(..) => {}
         }
-        for (id, attempt) in books.closed() {
+        for (id, attempt) in &books.closed {
             self.close(*id, attempt);
         }
     }
