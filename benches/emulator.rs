@@ -127,10 +127,10 @@ fn change_among_reads(scenario: &Scenario, reads: usize) {
     let topology = Topology::new(&scenario.cluster);
     let nodes = topology.len();
     let resources = Resources::new(&scenario.cluster, topology.into());
-    let mut sharing = SharedResources::new(resources.capacities().iter().copied());
+    let mut sharing = SharedResources::new(resources.capacities.iter().copied());
     let mut rng = stream(1, Purpose::Source, 0);
     let mut read = || {
-        let disk = rng.random_range(0..resources.disks());
+        let disk = rng.random_range(0..resources.disks);
         let from = DiskId { node: TrackerId(rng.random_range(0..nodes)), disk };
         resources.read(from, TrackerId(rng.random_range(0..nodes))).uses
     };

@@ -17,14 +17,17 @@ use mumakil_base::units::{Bytes, Rate, SimSpan};
 /// The resources of a cluster, by number.
 #[derive(Clone, Debug)]
 pub struct Resources {
-    topology: Arc<Topology>,
-    disks: u32,
-    has_page_caches: bool,
+    /// The nodes and their racks.
+    pub topology: Arc<Topology>,
+    /// How many disks each node has.
+    pub disks: u32,
+    /// Whether nodes keep in memory the blocks that were read from their disks.
+    pub has_page_caches: bool,
     /// How many pods have uplinks: 0 if all racks are at one switch.
     pods: u32,
     /// The capacities of all resources: node by node, then rack by rack, then pod by pod, then the
     /// fabric.
-    capacities: Arc<[ResourceCapacity]>,
+    pub capacities: Arc<[ResourceCapacity]>,
 }
 
 /// A disk, by its node and its position there.
@@ -112,11 +115,6 @@ impl Resources {
         Self { topology, disks, has_page_caches, pods, capacities: capacities.into() }
     }
 
-    /// Returns the capacity of each resource, by its number.
-    pub fn capacities(&self) -> &[ResourceCapacity] {
-        &self.capacities
-    }
-
     /// Returns the capacities of a node's cores, wires and disks at these shares of their usual
     /// speed.
     pub fn at_speeds(
@@ -132,21 +130,6 @@ impl Resources {
             let ResourceCapacity { total, each } = self.capacities[id.index()];
             (id, ResourceCapacity { total: total * speed, each: each * speed })
         })
-    }
-
-    /// Returns the nodes and their racks.
-    pub fn topology(&self) -> &Arc<Topology> {
-        &self.topology
-    }
-
-    /// Returns how many disks each node has.
-    pub fn disks(&self) -> u32 {
-        self.disks
-    }
-
-    /// Returns whether nodes keep in memory the blocks that were read from their disks.
-    pub fn has_page_caches(&self) -> bool {
-        self.has_page_caches
     }
 
     /// Returns the resources that `to` uses to read from a disk of any node. A write to the node's
@@ -290,7 +273,7 @@ mod tests {
 
     /// Returns the rates of these demands, in MB/s, when all run at once.
     fn rates(resources: &Resources, demands: &[Demand]) -> Vec<f64> {
-        let mut sharing = SharedResources::new(resources.capacities().iter().copied());
+        let mut sharing = SharedResources::new(resources.capacities.iter().copied());
         let flows: Vec<_> =
             demands.iter().map(|demand| sharing.begin(demand.uses.clone())).collect();
         sharing.settle(|_, _| {});

@@ -46,11 +46,11 @@ pub struct Fabric {
 impl Fabric {
     /// Returns the fabric of these resources, without flows.
     pub fn new(resources: &Resources) -> Self {
-        let nodes = resources.topology().nodes().filter(|_| resources.has_page_caches());
+        let nodes = resources.topology.nodes().filter(|_| resources.has_page_caches);
         Self {
             page_caches: nodes.map(|_| PageCache::default()).collect(),
             reads: FxHashMap::default(),
-            sharing: SharedResources::new(resources.capacities().iter().copied()),
+            sharing: SharedResources::new(resources.capacities.iter().copied()),
             flows: FxHashMap::default(),
             owners: Vec::new(),
             resources: resources.clone(),

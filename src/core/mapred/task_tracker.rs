@@ -278,12 +278,11 @@ impl TaskTracker {
         use AttemptState as S;
         self.note(Incident::DiskLost, out);
         for map in self.attempts.iter().filter(|attempt| attempt.has_map_output()) {
-            out.affect(ToMapOutputs::Spoilt(map.id().into()));
+            out.affect(ToMapOutputs::Spoilt(map.id.into()));
         }
         let with_files =
             self.attempts.iter().filter(|a| matches!(a.state(), S::Running | S::Suspended));
-        let hit: Vec<AttemptId> =
-            with_files.filter(|a| a.leaves_output()).map(|a| a.id()).collect();
+        let hit: Vec<AttemptId> = with_files.filter(|a| a.leaves_output()).map(|a| a.id).collect();
         // Fail only these attempts: attempts that start in their slots meanwhile begin with empty
         // disks.
         for id in hit {
@@ -323,7 +322,7 @@ impl TaskTracker {
         status.reports.clear();
         for attempt in &mut self.attempts {
             if attempt.is_reported_in_slot(slot_held) {
-                occupied[attempt.slot()] += attempt.slots();
+                occupied[attempt.slot()] += attempt.slots;
             }
             has_news |= !attempt.needs_no_heartbeat();
             let mut report = attempt.report(out.now, told_every);
@@ -457,7 +456,7 @@ impl TaskTracker {
     ) {
         for maps in maps {
             let hearing = self.attempts.iter_mut().take(hearing);
-            for attempt in hearing.filter(|attempt| attempt.id().job() == maps.job) {
+            for attempt in hearing.filter(|attempt| attempt.id.job() == maps.job) {
                 let next = attempt.learn_maps(out.now, *maps, missing);
                 self.clockwork.plan(next, attempt, out);
             }
@@ -569,7 +568,7 @@ impl TaskTracker {
     fn accept(&mut self, launch: &LaunchOrder, out: &mut Outbox) {
         let (id, role) = (launch.attempt, launch.role);
         // An attempt and its cleanup have the same id; only their roles differ.
-        if !self.attempts.iter().any(|a| a.id() == id && a.role() == role) {
+        if !self.attempts.iter().any(|a| a.id == id && a.role == role) {
             let files = launch.files.as_ref();
             let reading = files.and_then(|files| self.costs.open(files, launch, self.id));
             if let Some(reading) = reading {
@@ -620,7 +619,7 @@ impl TaskTracker {
         {
             attempt.suspend(out.now);
             self.clockwork.end_flow(attempt, false, out);
-            self.free[attempt.slot()] += attempt.slots();
+            self.free[attempt.slot()] += attempt.slots;
             // The slot is free from now on, but the process keeps its memory until another process
             // needs it.
             self.memory.stop(id);
@@ -643,7 +642,7 @@ impl TaskTracker {
                 let Some(index) = first else { break };
                 // Do not look further: if other attempts overtook one that needs several slots, it
                 // might wait for ever.
-                let slots = self.attempts[index].slots();
+                let slots = self.attempts[index].slots;
                 if self.free[kind] < slots {
                     break;
                 }
@@ -656,7 +655,7 @@ impl TaskTracker {
 
     fn give_slot(&mut self, index: usize, out: &mut Outbox) {
         let (attempt, tracker) = (&mut self.attempts[index], self.id);
-        let id = attempt.id();
+        let id = attempt.id;
         let next = if attempt.state() == AttemptState::Suspended {
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Resumed));
             // While memory is swapped in or out the attempt already holds its slot, but does no
@@ -664,7 +663,7 @@ impl TaskTracker {
             let swapping = self.memory.go_on(id);
             attempt.resume(out.now, swapping)
         } else {
-            let (role, slots) = (attempt.role(), attempt.slots());
+            let (role, slots) = (attempt.role, attempt.slots);
             out.emit(Fact::Attempt(id, tracker, AttemptFact::Started { role, slots }));
             let swapping = self.memory.start(id, attempt.memory());
             let whole = self.costs.localisation(attempt.job(), id, tracker, &self.node);
@@ -686,20 +685,20 @@ impl TaskTracker {
         match attempt.finish_part(out.now) {
             AttemptStep::Nothing => {}
             AttemptStep::Hangs => {
-                let hangs = Incident::Hangs(attempt.id());
+                let hangs = Incident::Hangs(attempt.id);
                 // No timer ends a phase that hangs: only the tracker's time-out does
                 // (`mapred.task.timeout`).
                 self.clockwork.plan_patience(self.costs.hadoop.task_timeout, out);
                 self.note(hangs, out);
             }
             AttemptStep::Commit => {
-                out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::CommitPending));
+                out.emit(Fact::Attempt(attempt.id, self.id, AttemptFact::CommitPending));
                 self.request_heartbeat(out);
             }
             AttemptStep::Done => self.end(index, AttemptState::Succeeded, out),
             AttemptStep::Broken => self.fail(index, out),
             AttemptStep::Saved => {
-                out.emit(Fact::Attempt(attempt.id(), self.id, AttemptFact::Saved));
+                out.emit(Fact::Attempt(attempt.id, self.id, AttemptFact::Saved));
                 self.end(index, AttemptState::Killed, out);
             }
             next @ (AttemptStep::After(_) | AttemptStep::Flow) => {
@@ -718,7 +717,7 @@ impl TaskTracker {
             return;
         }
         for index in 0..self.attempts.len() {
-            let reduce = self.attempts[index].id();
+            let reduce = self.attempts[index].id;
             let (maps, gives_up) = self.attempts[index].try_fetches(out.now);
             for map in maps {
                 self.failed_fetches.push(FailedFetch { reduce, map });
@@ -744,7 +743,7 @@ impl TaskTracker {
         let now = out.now;
         self.pulse.has_news = true;
         let attempt = &mut self.attempts[index];
-        let (slot, slots) = (attempt.slot(), attempt.slots());
+        let (slot, slots) = (attempt.slot(), attempt.slots);
         // Read this before the state changes: an attempt that ends while it waits for a slot frees
         // no slot.
         let held_slot = attempt.holds_slot();
@@ -758,10 +757,10 @@ impl TaskTracker {
             | AttemptState::Running
             | AttemptState::Suspended
             | AttemptState::CommitPending => {
-                unreachable!("{now}: {} ends as {state:?}", attempt.id())
+                unreachable!("{now}: {} ends as {state:?}", attempt.id)
             }
         };
-        let id = attempt.id();
+        let id = attempt.id;
         self.note_end(&self.attempts[index], outcome, out);
         self.memory.end(id);
         self.clockwork.tell_memory(self.memory.left(), out);
@@ -776,9 +775,9 @@ impl TaskTracker {
 
     fn note_end(&self, attempt: &Attempt, outcome: Outcome, out: &mut Outbox) {
         out.emit(Fact::Attempt(
-            attempt.id(),
+            attempt.id,
             self.id,
-            AttemptFact::Ended { role: attempt.role(), outcome, phases: attempt.phases(out.now) },
+            AttemptFact::Ended { role: attempt.role, outcome, phases: attempt.phases(out.now) },
         ));
     }
 
@@ -793,7 +792,7 @@ impl TaskTracker {
         assert!(is_up || !awaits, "{now}: {id} is down and awaits a reply");
         for kind in SlotKind::BOTH {
             let holding = self.attempts.iter().filter(|a| a.slot() == kind && a.holds_slot());
-            let held: u32 = holding.map(|a| a.slots()).sum();
+            let held: u32 = holding.map(|a| a.slots).sum();
             let (free, slots, word) = (self.free[kind], self.node.slots[kind], kind.word());
             assert!(
                 held + free == slots,

@@ -75,7 +75,7 @@ impl ContendedResources {
 
     /// Returns whether nodes keep in memory the blocks that were read from their disks.
     pub fn has_page_caches(&self) -> bool {
-        self.transfers && self.resources.has_page_caches()
+        self.transfers && self.resources.has_page_caches
     }
 
     /// Returns the resources for writing an attempt's output; `None` if transfers share nothing.
@@ -96,7 +96,7 @@ impl ContendedResources {
         // The draw depends on the attempt alone, so that a reduce uses one disk for fetching and
         // for writing.
         let mut rng = stream(self.seed, purpose, subject(attempt));
-        DiskId { node, disk: rng.random_range(0..self.resources.disks()) }
+        DiskId { node, disk: rng.random_range(0..self.resources.disks) }
     }
 
     /// Returns the copy of the input that a map reads while no fault has struck a node with a copy.
@@ -107,7 +107,7 @@ impl ContendedResources {
         }
         let copies: Vec<Copy> = Copy::written(&holders).collect();
         let mut rng = stream(self.seed, Purpose::Source, subject(attempt));
-        nearest(&copies, on, self.resources.topology(), &mut rng)
+        nearest(&copies, on, &self.resources.topology, &mut rng)
     }
 
     /// Returns the disk from which a map reads a copy: a disk of its own node, if no node with the
@@ -141,7 +141,7 @@ impl ContendedResources {
         };
         let mut rng = stream(self.seed, purpose, block);
         // The first draw is for the first copy, and so on.
-        let draws = (0..=number).map(|_| rng.random_range(0..self.resources.disks()));
+        let draws = (0..=number).map(|_| rng.random_range(0..self.resources.disks));
         draws.last().unwrap_or_default()
     }
 }

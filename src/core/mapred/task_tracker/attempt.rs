@@ -34,10 +34,10 @@ use mumakil_base::units::{Bytes, SimSpan, SimTime};
 #[repr(C, align(64))]
 pub(super) struct Attempt {
     // Every heartbeat and every timer of the tracker reads the fields of this group.
-    id: AttemptId,
+    pub(super) id: AttemptId,
     /// How many slots it takes.
-    slots: u32,
-    role: Role,
+    pub(super) slots: u32,
+    pub(super) role: Role,
     state: AttemptState,
     phase: AttemptPhase,
     /// Whether a heartbeat has reported the state in which it ended.
@@ -165,14 +165,6 @@ impl Attempt {
         }
     }
 
-    pub(super) fn id(&self) -> AttemptId {
-        self.id
-    }
-
-    pub(super) fn role(&self) -> Role {
-        self.role
-    }
-
     pub(super) fn state(&self) -> AttemptState {
         self.state
     }
@@ -184,10 +176,6 @@ impl Attempt {
     /// Returns its job.
     pub(super) fn job(&self) -> &JobSpec {
         &self.job
-    }
-
-    pub(super) fn slots(&self) -> u32 {
-        self.slots
     }
 
     pub(super) fn memory(&self) -> Bytes {
