@@ -91,58 +91,35 @@ enum ExerciseAnswer {
 /// The heading at which the teacher's part of a lesson begins.
 const TEACHER: &str = "\n## For the teacher\n";
 
-static LESSONS: [Lesson; 6] = [
-    Lesson {
-        text: include_str!("lesson-1.md"),
-        exercise: Exercise {
-            name: "exercise-1",
-            answer: ExerciseAnswer::Scenario { free: &["hadoop.heartbeat", "hadoop.out_of_band"] },
-        },
-    },
-    Lesson {
-        text: include_str!("lesson-2.md"),
-        exercise: Exercise {
-            name: "exercise-2",
-            answer: ExerciseAnswer::Scenario { free: &["scheduler.fair"] },
-        },
-    },
-    Lesson {
-        text: include_str!("lesson-3.md"),
-        exercise: Exercise {
-            name: "exercise-3",
-            answer: ExerciseAnswer::Scenario { free: &["scheduler.fair"] },
-        },
-    },
-    Lesson {
-        text: include_str!("lesson-4.md"),
-        exercise: Exercise {
-            name: "exercise-4",
-            answer: ExerciseAnswer::Scenario {
-                free: &[
-                    "scheduler.hfsp.aging",
-                    "scheduler.hfsp.late",
-                    "scheduler.hfsp.preemption",
-                    "scheduler.hfsp.sample",
-                    "scheduler.hfsp.training_slots",
-                ],
+macro_rules! lessons {
+    ($($number:literal: $Answer:ident $answer:tt,)*) => {
+        /// The lessons, in the order of their numbers.
+        static LESSONS: &[Lesson] = &[$(Lesson {
+            text: include_str!(concat!("lesson-", $number, ".md")),
+            exercise: Exercise {
+                name: concat!("exercise-", $number),
+                answer: ExerciseAnswer::$Answer $answer,
             },
-        },
+        },)*];
+    };
+}
+
+lessons! {
+    1: Scenario { free: &["hadoop.heartbeat", "hadoop.out_of_band"] },
+    2: Scenario { free: &["scheduler.fair"] },
+    3: Scenario { free: &["scheduler.fair"] },
+    4: Scenario {
+        free: &[
+            "scheduler.hfsp.aging",
+            "scheduler.hfsp.late",
+            "scheduler.hfsp.preemption",
+            "scheduler.hfsp.sample",
+            "scheduler.hfsp.training_slots",
+        ],
     },
-    Lesson {
-        text: include_str!("lesson-5.md"),
-        exercise: Exercise {
-            name: "exercise-5",
-            answer: ExerciseAnswer::Scenario { free: &["hadoop.expiry", "hadoop.speculation"] },
-        },
-    },
-    Lesson {
-        text: include_str!("lesson-6.md"),
-        exercise: Exercise {
-            name: "exercise-6",
-            answer: ExerciseAnswer::Policy { suite: "small", below: "1.0" },
-        },
-    },
-];
+    5: Scenario { free: &["hadoop.expiry", "hadoop.speculation"] },
+    6: Policy { suite: "small", below: "1.0" },
+}
 
 /// Returns the numbers of all lessons.
 fn numbers() -> Vec<&'static str> {
@@ -199,7 +176,7 @@ impl CourseTeacherArguments {
 
 fn list() -> TerminalLines {
     let mut lines = TerminalLines::default();
-    for lesson in &LESSONS {
+    for lesson in LESSONS {
         lines.line(lesson.title());
     }
     lines.line("");
@@ -214,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_lesson_has_a_numbered_title_a_teachers_part_and_an_exercise() {
-        for (number, lesson) in (1u32..).zip(&LESSONS) {
+        for (number, lesson) in (1u32..).zip(LESSONS) {
             assert_eq!(lesson.number(), number.to_string());
             assert_eq!(lesson.exercise.name, format!("exercise-{number}"));
             assert!(lesson.parts().0.contains("\n## Exercise\n"), "{number}");
