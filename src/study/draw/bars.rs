@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::{AxisSpot, BAND, Canvas, Group};
 use super::expressions::OneOrMore;
-use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind, PointPositions};
+use super::kind::{ChartKind, ChartTraits, ExpressionKind, PointPositions};
 use mumakil_draw::chart::{Arrangement, Bar, BarSeries, Bars};
 use mumakil_results::tables::ReadError;
 
@@ -12,12 +12,8 @@ pub(super) struct BarChart<'c>(pub(super) &'c OneOrMore);
 impl ChartKind for BarChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "bar chart",
-            shows: Some(ExpressionKind::Metric),
-            over: AxisUse::Optional,
-            by: AxisUse::Optional,
-            has_log: true,
             published: Some(PointPositions::Labels),
+            ..ChartTraits::new("bar chart", ExpressionKind::Metric)
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::canvas::Canvas;
 use super::expressions::OneOrMore;
-use super::kind::{AxisUse, ChartKind, ChartTraits, ExpressionKind};
+use super::kind::{ChartKind, ChartTraits, ExpressionKind};
 use mumakil_draw::chart::{BoxSeries, Boxes};
 use mumakil_results::tables::ReadError;
 
@@ -11,14 +11,7 @@ pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
 
 impl ChartKind for BoxPlot<'_> {
     fn nature(&self) -> ChartTraits {
-        ChartTraits {
-            word: "box plot",
-            shows: Some(ExpressionKind::Sample),
-            over: AxisUse::Optional,
-            by: AxisUse::Optional,
-            has_log: true,
-            published: None,
-        }
+        ChartTraits::new("box plot", ExpressionKind::Sample)
     }
 
     fn expressions(&self) -> Vec<(&str, &str)> {

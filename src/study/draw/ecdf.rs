@@ -13,12 +13,9 @@ pub(super) struct Distribution<'c>(pub(super) &'c OneOrMore);
 impl ChartKind for Distribution<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "distribution",
-            shows: Some(ExpressionKind::Sample),
             over: AxisUse::Unused,
-            by: AxisUse::Optional,
-            has_log: true,
             published: Some(PointPositions::Values),
+            ..ChartTraits::new("distribution", ExpressionKind::Sample)
         }
     }
 

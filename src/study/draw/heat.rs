@@ -11,12 +11,9 @@ pub(super) struct HeatMap<'c>(pub(super) &'c str);
 impl ChartKind for HeatMap<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "heat map",
-            shows: Some(ExpressionKind::Metric),
             over: AxisUse::Needed,
             by: AxisUse::Needed,
-            has_log: true,
-            published: None,
+            ..ChartTraits::new("heat map", ExpressionKind::Metric)
         }
     }
 

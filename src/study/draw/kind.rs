@@ -66,6 +66,14 @@ pub(super) struct ChartTraits {
     pub(super) published: Option<PointPositions>,
 }
 
+impl ChartTraits {
+    /// Returns the traits of a kind of such expressions, with what most kinds have.
+    pub(super) const fn new(word: &'static str, shows: ExpressionKind) -> Self {
+        let (over, by) = (AxisUse::Optional, AxisUse::Optional);
+        Self { word, shows: Some(shows), over, by, has_log: true, published: None }
+    }
+}
+
 /// The positions of published points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PointPositions {

@@ -11,12 +11,9 @@ pub(super) struct LineChart<'c>(pub(super) &'c str);
 impl ChartKind for LineChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "line chart",
-            shows: Some(ExpressionKind::Metric),
             over: AxisUse::NeededNumbers,
-            by: AxisUse::Optional,
-            has_log: true,
             published: Some(PointPositions::Axis),
+            ..ChartTraits::new("line chart", ExpressionKind::Metric)
         }
     }
 

@@ -13,12 +13,8 @@ pub(super) struct PercentilePlot<'c>(pub(super) &'c str);
 impl ChartKind for PercentilePlot<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "percentile plot",
-            shows: Some(ExpressionKind::Histogram),
             over: AxisUse::Unused,
-            by: AxisUse::Optional,
-            has_log: true,
-            published: None,
+            ..ChartTraits::new("percentile plot", ExpressionKind::Histogram)
         }
     }
 

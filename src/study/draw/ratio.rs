@@ -14,12 +14,9 @@ pub(super) struct RatioChart<'c>(pub(super) &'c str);
 impl ChartKind for RatioChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
-            word: "chart",
-            shows: Some(ExpressionKind::Metric),
-            over: AxisUse::Optional,
             by: AxisUse::Unused,
             has_log: false,
-            published: None,
+            ..ChartTraits::new("chart", ExpressionKind::Metric)
         }
     }
 
