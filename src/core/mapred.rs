@@ -104,8 +104,8 @@ pub use scheduler::{
     OptionFileReader, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry, PolicyFailed,
     PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload, PolicySite, PolicyWords,
     Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber,
-    RunEndHook, RunPermit, Scheduler, SchedulerChoice, Setting, SizeEstimator, SizeEstimators,
-    View, Wrapper, or_file, position, steps::step,
+    RunEndHook, RunPermit, SayRank, Scheduler, SchedulerChoice, Setting, SizeEstimator,
+    SizeEstimators, View, Wrapper, or_file, position, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

@@ -57,6 +57,7 @@ use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::refusals::Refusals;
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 
 /// A scheduling policy at work.
 ///
@@ -132,13 +133,7 @@ pub trait Scheduler: Send {
     /// decides. A job may be listed twice, with the tasks of its sample and with the others. Only
     /// tests ask. A policy without such numbers lists nothing; of pools and queues,
     /// [`Scheduler::holdings`] has the numbers.
-    fn ranking(
-        &mut self,
-        _view: &View<'_>,
-        _kind: SlotKind,
-        _say: &mut dyn FnMut(JobId, &[RankNumber]),
-    ) {
-    }
+    fn ranking(&mut self, _view: &View<'_>, _kind: SlotKind, _say: SayRank<'_>) {}
 
     /// Lists the slots and shares of the policy's pools or queues. The call must change nothing; it
     /// is made only if a watcher needs the answer.
@@ -173,39 +168,36 @@ pub trait Scheduler: Send {
     fn offer(&mut self, offer: &mut Offer<'_>);
 }
 
-/// The needs of a policy beside offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyNeeds {
-    /// Whether the policy is an oracle: it uses the true durations of tasks, which no real cluster
-    /// knows. Scores tell it. Before [`Scheduler::begin`], a policy that is a program does not know
-    /// it yet.
-    pub truth: bool,
-    /// Whether the policy reads the progress of running attempts. Noting progress costs the
-    /// JobTracker a look-up for each running attempt in every heartbeat.
-    pub progress: bool,
-    /// Whether the policy reads trackers' [reports](View::reports) on attempts. If no policy of a run
-    /// reads them, trackers without news send no reports, and the run is faster.
-    pub reports: bool,
-    /// Whether the policy also gets offers of trackers without a free slot, to preempt attempts there
-    /// or to read their reports.
-    pub full_trackers: bool,
-    /// Whether the policy decides when the splits of a job are [read](Orders::read). If not, the
-    /// threads of the JobTracker read them as jobs arrive.
-    pub reading: bool,
-    /// How often [`Scheduler::tick`] is called; `None` for never.
-    pub tick_every: Option<SimSpan>,
-}
-
-/// By default a policy needs only reports.
-impl Default for PolicyNeeds {
-    fn default() -> Self {
-        let [truth, progress, full_trackers, reading] = [false; 4];
-        Self { truth, progress, reports: true, full_trackers, reading, tick_every: None }
+with_defaults! {
+    /// The needs of a policy beside offers. By default a policy needs only reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PolicyNeeds {
+        /// Whether the policy is an oracle: it uses the true durations of tasks, which no real cluster
+        /// knows. Scores tell it. Before [`Scheduler::begin`], a policy that is a program does not know
+        /// it yet.
+        pub truth: bool,
+        /// Whether the policy reads the progress of running attempts. Noting progress costs the
+        /// JobTracker a look-up for each running attempt in every heartbeat.
+        pub progress: bool,
+        /// Whether the policy reads trackers' [reports](View::reports) on attempts. If no policy of a run
+        /// reads them, trackers without news send no reports, and the run is faster.
+        pub reports: bool = true,
+        /// Whether the policy also gets offers of trackers without a free slot, to preempt attempts there
+        /// or to read their reports.
+        pub full_trackers: bool,
+        /// Whether the policy decides when the splits of a job are [read](Orders::read). If not, the
+        /// threads of the JobTracker read them as jobs arrive.
+        pub reading: bool,
+        /// How often [`Scheduler::tick`] is called; `None` for never.
+        pub tick_every: Option<SimSpan>,
     }
 }
 
 /// A number by which a policy ranks jobs, and its name.
 pub type RankNumber = (&'static str, f64);
+
+/// A function that takes a job and the numbers by which a policy ranks it.
+pub type SayRank<'s> = &'s mut (dyn FnMut(JobId, &[RankNumber]) + 's);
 
 /// The run and the cluster in which a policy works.
 pub struct Setting<'s> {

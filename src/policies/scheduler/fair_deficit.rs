@@ -38,7 +38,7 @@ use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
     Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
-    PromisedSlots, RankNumber, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
+    PromisedSlots, Reason, SayRank, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
 with_defaults! {
@@ -234,12 +234,7 @@ impl Scheduler for FairDeficit {
         self.update(&orders.view());
     }
 
-    fn ranking(
-        &mut self,
-        view: &View<'_>,
-        kind: SlotKind,
-        say: &mut dyn FnMut(JobId, &[RankNumber]),
-    ) {
+    fn ranking(&mut self, view: &View<'_>, kind: SlotKind, say: SayRank<'_>) {
         self.sort(view);
         for id in self.line(view, kind) {
             let job = &self.jobs[&id];

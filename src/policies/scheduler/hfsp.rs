@@ -45,7 +45,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
     Outcome, PerSlot, Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Preemption,
-    RankNumber, Report, RunEndHook, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
+    Report, RunEndHook, SayRank, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The state of the scheduler.
@@ -321,12 +321,7 @@ impl Scheduler for Hfsp {
         }
     }
 
-    fn ranking(
-        &mut self,
-        view: &View<'_>,
-        kind: SlotKind,
-        say: &mut dyn FnMut(JobId, &[RankNumber]),
-    ) {
+    fn ranking(&mut self, view: &View<'_>, kind: SlotKind, say: SayRank<'_>) {
         self.phases[kind].settle(view, &self.records);
         self.phases[kind].rank_all();
         for claim in self.phases[kind].claims(None) {

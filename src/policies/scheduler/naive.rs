@@ -16,6 +16,7 @@ use super::shared::delay::{Delay, NO_DELAY, SkipRule};
 use super::shared::line::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds, Precedence,
     PrecedenceBy, Scheduler, SlotKind, View,
@@ -123,22 +124,18 @@ impl Policy for NaiveFair {
 /// Algorithm 2: fair sharing with simple delay scheduling.
 pub type FairSkip = FewestFirst<FairSkipOptions>;
 
-/// The options of `fair-skip`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct FairSkipOptions {
-    /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
-    pub skips: SkipRule,
-    /// How often it is then passed over before it may launch anywhere: `D2`.
-    pub rack_skips: SkipRule,
-}
-
-/// For 100 nodes: the numbers that the paper's rule gives for 95 % locality in jobs of 20 maps.
-impl Default for FairSkipOptions {
-    fn default() -> Self {
-        // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded
-        // up. Algorithm 2 has no racks: after D skips a job may launch anywhere.
-        Self { skips: SkipRule::of(24), rack_skips: SkipRule::of(0) }
+with_defaults! {
+    /// The options of `fair-skip`. The defaults are for 100 nodes: the numbers that the paper's rule
+    /// gives for 95 % locality in jobs of 20 maps.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct FairSkipOptions {
+        /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
+        // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded up.
+        pub skips: SkipRule = SkipRule::of(24),
+        /// How often it is then passed over before it may launch anywhere: `D2`.
+        // Algorithm 2 has no racks: after D skips a job may launch anywhere.
+        pub rack_skips: SkipRule = SkipRule::of(0),
     }
 }
 

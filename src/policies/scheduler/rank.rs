@@ -40,7 +40,7 @@ use mumakil_base::units::SimSpan;
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
-    PerSlot, Policy, PolicyNeeds, PolicySite, Preemption, RankNumber, Reason, Scheduler, SlotKind,
+    PerSlot, Policy, PolicyNeeds, PolicySite, Preemption, Reason, SayRank, Scheduler, SlotKind,
     TaskTimeSum, TrackerId, View,
 };
 
@@ -277,12 +277,7 @@ impl Scheduler for ByRank {
         }
     }
 
-    fn ranking(
-        &mut self,
-        view: &View<'_>,
-        kind: SlotKind,
-        say: &mut dyn FnMut(JobId, &[RankNumber]),
-    ) {
+    fn ranking(&mut self, view: &View<'_>, kind: SlotKind, say: SayRank<'_>) {
         self.refresh(view, kind);
         for (Reverse(rank), submitted, job) in self.lines[kind].waiting(..) {
             say(job, &[("rank", rank.0), ("submitted", submitted.as_secs_f64())]);

@@ -1,8 +1,8 @@
 //! Policies that wrap another policy and pass on the calls that they do not handle.
 
 use super::{
-    JobEvent, Offer, Orders, PolicyNeeds, PolicyReload, Precedence, RankNumber, RunEndHook,
-    Scheduler, Setting, View,
+    JobEvent, Offer, Orders, PolicyNeeds, PolicyReload, Precedence, RunEndHook, SayRank, Scheduler,
+    Setting, View,
 };
 use crate::cluster::{SlotKind, TrackerId};
 use crate::mapred::event::JobSize;
@@ -76,12 +76,7 @@ impl<W: Wrapper> Scheduler for W {
         self.inner().precedence()
     }
 
-    fn ranking(
-        &mut self,
-        view: &View<'_>,
-        kind: SlotKind,
-        say: &mut dyn FnMut(JobId, &[RankNumber]),
-    ) {
+    fn ranking(&mut self, view: &View<'_>, kind: SlotKind, say: SayRank<'_>) {
         self.pass(|policy| policy.ranking(view, kind, say));
     }
 

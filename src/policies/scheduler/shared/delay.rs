@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::long_tasks::LongTasks;
 use mumakil_base::dense::grown;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
+use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AutoSpan, DelayedNames, Job, JobChange, JobEvent, JobId, Launched, Locality, MapReach, Offer,
     OptionFacts, Reason, SlotKind, TrackerId, View,
@@ -208,41 +209,28 @@ pub struct PassedOffer {
     pub anywhere: bool,
 }
 
-/// The state of one job: its level, and how long it has waited.
-#[derive(Clone, Copy, Debug)]
-struct DelayState {
-    level: Locality,
-    /// How long (in microseconds) or how often the job has been passed over, not counting the
-    /// current series of offers in a row that have passed it over.
-    waited: u64,
-    /// The number of the last offer that passed the job over, from 1; 0 if no series is open.
-    passed_in: u64,
-    /// When the current series of offers began; each of them has passed the job over.
-    passing_since: SimTime,
-    /// When an offer first passed the job over, although it had a map to launch, after its last
-    /// launch of a map; `None` before that.
-    since: Option<SimTime>,
-    /// When the job was last passed over while it had to stay near its input.
-    held_back_at: SimTime,
-    /// The number of the last offer that passed the job over or launched a map of it, from 1. In
-    /// that offer, `pass_over` does nothing more for the job.
-    seen_in: u64,
-    /// The number of the last map slot that passed the job over, from 1.
-    skipped_in: u64,
-}
-
-impl Default for DelayState {
-    fn default() -> Self {
-        Self {
-            level: Locality::Node,
-            waited: 0,
-            passed_in: 0,
-            passing_since: SimTime::ZERO,
-            since: None,
-            held_back_at: SimTime::ZERO,
-            seen_in: 0,
-            skipped_in: 0,
-        }
+with_defaults! {
+    /// The state of one job: its level, and how long it has waited.
+    #[derive(Clone, Copy, Debug)]
+    struct DelayState {
+        level: Locality = Locality::Node,
+        /// How long (in microseconds) or how often the job has been passed over, not counting the
+        /// current series of offers in a row that have passed it over.
+        waited: u64,
+        /// The number of the last offer that passed the job over, from 1; 0 if no series is open.
+        passed_in: u64,
+        /// When the current series of offers began; each of them has passed the job over.
+        passing_since: SimTime,
+        /// When an offer first passed the job over, although it had a map to launch, after its last
+        /// launch of a map; `None` before that.
+        since: Option<SimTime>,
+        /// When the job was last passed over while it had to stay near its input.
+        held_back_at: SimTime,
+        /// The number of the last offer that passed the job over or launched a map of it, from 1. In
+        /// that offer, `pass_over` does nothing more for the job.
+        seen_in: u64,
+        /// The number of the last map slot that passed the job over, from 1.
+        skipped_in: u64,
     }
 }
 
