@@ -105,10 +105,16 @@ pub struct Emulated {
 }
 
 /// A doubt that a reader should know before trusting the results.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunWarning {
     /// The scaled clock was late by more than a tenth of a heartbeat interval.
+    #[error(
+        "the clock was late by {} or more for one message in a hundred, of a heartbeat interval of \
+         {}, which distorts the results; this machine seems to hold `--clock {holds}x`",
+        mark(p99),
+        mark(interval)
+    )]
     Lag {
         /// The 99th percentile of the lag: one timer in a hundred fired at least this late.
         p99: SimSpan,
@@ -118,12 +124,28 @@ pub enum RunWarning {
         holds: f64,
     },
     /// Every job was submitted before the warm-up was over.
+    #[error("no job came after the warm-up, so the statistics say nothing; lower `record.warm_up`")]
     NothingCounted,
     /// No job was submitted before the run ended.
+    #[error(
+        "no job was submitted before the run ended, so the statistics say nothing; let it last \
+         longer (`until`), or submit jobs earlier"
+    )]
     NothingSubmitted,
     /// The run was too short to see the end of its warm-up, which it should find itself.
+    #[error(
+        "the run is too short to see the end of its warm-up (`record.warm_up: auto`), so the \
+         statistics leave no job out; let more jobs arrive"
+    )]
     NeverSettled,
     /// The run ended before some entries of the scenario were due.
+    #[error(
+        "{first}{} never happened: it was due at {}, and all jobs had ended at {}; leave it out, or \
+         mend its time",
+        and_more(others),
+        mark(at),
+        mark(end)
+    )]
     NeverDue {
         /// The path of the first of these entries, for example `faults[0]`.
         first: String,
@@ -135,48 +157,18 @@ pub enum RunWarning {
         end: SimSpan,
     },
     /// A warning of the policy about jobs that come from files or are drawn at random.
+    #[error("{0}")]
     Policy(String),
 }
 
-impl fmt::Display for RunWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lag { p99, interval, holds } => write!(
-                f,
-                "the clock was late by {} or more for one message in a hundred, of a heartbeat \
-                 interval of {}, which distorts the results; this machine seems to hold \
-                 `--clock {holds}x`",
-                tell::time(p99.as_secs_f64(), Detail::Mark),
-                tell::time(interval.as_secs_f64(), Detail::Mark),
-            ),
-            Self::NothingCounted => f.write_str(
-                "no job came after the warm-up, so the statistics say nothing; lower \
-                 `record.warm_up`",
-            ),
-            Self::NothingSubmitted => f.write_str(
-                "no job was submitted before the run ended, so the statistics say nothing; let it \
-                 last longer (`until`), or submit jobs earlier",
-            ),
-            Self::NeverSettled => f.write_str(
-                "the run is too short to see the end of its warm-up (`record.warm_up: auto`), so \
-                 the statistics leave no job out; let more jobs arrive",
-            ),
-            Self::NeverDue { first, at, others, end } => {
-                let others = match others {
-                    0 => String::new(),
-                    others => format!(" (and {others} more)"),
-                };
-                write!(
-                    f,
-                    "{first}{others} never happened: it was due at {}, and all jobs had ended at {}; \
-                     leave it out, or mend its time",
-                    tell::time(at.as_secs_f64(), Detail::Mark),
-                    tell::time(end.as_secs_f64(), Detail::Mark),
-                )
-            }
-            Self::Policy(doubt) => f.write_str(doubt),
-        }
-    }
+/// Returns a time in the words of a warning.
+fn mark(span: &SimSpan) -> String {
+    tell::time(span.as_secs_f64(), Detail::Mark)
+}
+
+/// Returns how many further entries there are, if there are any.
+fn and_more(others: &usize) -> String {
+    if *others == 0 { String::new() } else { format!(" (and {others} more)") }
 }
 
 /// Why a run has no result.

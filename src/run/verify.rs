@@ -15,7 +15,6 @@
 //! collects each broken invariant with instant and ids, and goes on. Memory grows with the jobs
 //! that have not ended and with the attempts on trackers.
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::record::{AttemptFate, RecordError, RunBooks, RunEnd, WasteSummary, Watcher};
@@ -57,7 +56,8 @@ pub struct VerifierRules {
 }
 
 /// An invariant that did not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at {at}: {breach}")]
 pub struct Violation {
     /// The instant of the fact that broke the invariant.
     pub at: SimTime,
@@ -240,12 +240,6 @@ impl Watcher for Verifier {
             self.check_waste(end.run.ended, waste);
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}: {}", self.at, self.breach)
     }
 }
 
