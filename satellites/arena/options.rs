@@ -80,7 +80,7 @@ impl ContestOptions {
     ) -> Result<T, Failure> {
         let out = self.out(&contest);
         let (bar, at_work) = (StudyBar::new("run", self.json), AtWork::default());
-        at_work.guard(bar.bar());
+        at_work.guard(&bar.bar);
         let pace = self.pace(&contest);
         let mut session = StudySession::new(out.clone(), None, pace, registry, &bar, &at_work)?;
         session.keep(contest.study.clone(), BroughtFiles::Links);

@@ -42,7 +42,7 @@ impl Cases {
         let wanted = Hunt { subject, seed, runs, workers, time, patience };
         let bar = StudyBar::new("case", false);
         bar.more(usize::try_from(runs).unwrap_or(usize::MAX));
-        interrupt::guard(bar.bar(), "");
+        interrupt::guard(&bar.bar, "");
         let mut shown = Ok(());
         let tally = hunt(&wanted, registry, |caught| match caught {
             None => bar.tick(),

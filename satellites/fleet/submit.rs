@@ -196,7 +196,7 @@ fn wait(
 ) -> Result<(), Failure> {
     let bar = StudyBar::new("run", quiet);
     interrupt::guard(
-        bar.bar(),
+        &bar.bar,
         "; the tasks go on: `mumakil study status` shows them, `mumakil study cancel` ends them",
     );
     let mut left = plan.missing(store, Shard::WHOLE);

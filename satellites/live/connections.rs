@@ -41,7 +41,7 @@ struct ConnectionLists {
 
 /// A connection in the lists; it leaves them when this is dropped.
 pub(super) struct ListedConnection {
-    number: u64,
+    pub(super) number: u64,
     of: Arc<OpenConnections>,
 }
 
@@ -62,10 +62,6 @@ impl OpenConnections {
 }
 
 impl ListedConnection {
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
     /// Notes that the connection has shown the token.
     pub(super) fn admit(&self) {
         let ConnectionLists { strangers, admitted, .. } = &mut *self.of.0.lock();
@@ -179,7 +175,7 @@ mod tests {
             let enter = || {
                 let connection = all.next();
                 let task = tokio::spawn(std::future::pending::<()>());
-                all.add(connection.number(), task.abort_handle());
+                all.add(connection.number, task.abort_handle());
                 (connection, task)
             };
             let (guest, guest_task) = enter();

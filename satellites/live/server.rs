@@ -199,7 +199,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<RequestContext>) {
         };
         let site = site.clone();
         let connection = Arc::new(open.next());
-        let number = connection.number();
+        let number = connection.number;
         let task = tokio::spawn(async move {
             let answer = service_fn(move |request| {
                 let (site, connection) = (site.clone(), connection.clone());

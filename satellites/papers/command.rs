@@ -84,7 +84,7 @@ impl PapersArguments {
         // Check before any run: a folder with other content is refused, not mixed with results.
         crate::check(&self.out)?;
         let (bar, at_work) = (StudyBar::new("run", false), AtWork::default());
-        at_work.guard(bar.bar());
+        at_work.guard(&bar.bar);
         let mut repeated = Vec::new();
         for listed in chosen {
             let ListedExperiment { id, what } = listed;

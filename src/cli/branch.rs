@@ -157,7 +157,7 @@ pub(super) fn part(
     }
     let [first, second] = [0, 1].map(|number: usize| pasts[number].lock());
     match first.parts_from(&second) {
-        None => Ok((first.events(), ends)),
+        None => Ok((first.events, ends)),
         Some(same) => Err(Failure::run(format!(
             "the settings change what happens before {}: the runs differ after {same}; in a run only \
              `scheduler` can change, and `faults` and `later` after that instant",

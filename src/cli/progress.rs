@@ -98,7 +98,8 @@ impl Drop for JobCount {
 /// A bar for the runs of a study, with the names of the runs in progress.
 #[derive(Debug)]
 pub struct StudyBar {
-    bar: RunBar,
+    /// The bar.
+    pub bar: RunBar,
     in_flight: Mutex<IndexMap<usize, String>>,
     failed: Arc<AtomicU64>,
     /// Writes the lines of a log, if there is no terminal.
@@ -120,11 +121,6 @@ impl StudyBar {
         let failed = Arc::new(AtomicU64::new(0));
         let lines = (!quiet && !terminal::is_watched()).then(|| lines(thing, &bar, &failed));
         Self { bar: RunBar { bar }, in_flight: Mutex::default(), failed, _lines: lines }
-    }
-
-    /// Returns the bar.
-    pub fn bar(&self) -> &RunBar {
-        &self.bar
     }
 
     /// Adds runs to the total.

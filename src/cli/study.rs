@@ -250,7 +250,7 @@ impl StudyRunArguments {
         }
         let (bar, at_work) = (StudyBar::new("run", self.quiet), AtWork::default());
         // Do this before the first write: from here on, Ctrl-C removes half-written files.
-        at_work.guard(bar.bar());
+        at_work.guard(&bar.bar);
         let mut session = StudySession::new(out, shard, self.pace, registry, &bar, &at_work)?;
         session.form = self.keep;
         session.keep(study.clone(), bring);

@@ -391,7 +391,7 @@ impl Prepared {
         RunFacts {
             scenario: scenario.name.to_string(),
             policy: scenario.scheduler.title(),
-            precedence: policies.precedence(),
+            precedence: policies.precedence,
             later_policies: policies.later_until(stats.end),
             seed: scenario.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),

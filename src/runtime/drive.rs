@@ -113,7 +113,7 @@ impl<M: Message> SeatedCore<M> {
     }
 
     pub(super) fn address(&self) -> Address {
-        self.link.from()
+        self.link.from
     }
 
     /// Lets the core handle a message; its letters and events go into `out`.

@@ -133,7 +133,7 @@ impl Address {
 #[derive(Debug)]
 pub(super) struct Link {
     links: Arc<Links>,
-    from: Address,
+    pub(super) from: Address,
     /// Where the sender is.
     place: LinkPlace,
     /// Whether messages may be lost, doubled or late at random.
@@ -160,10 +160,6 @@ impl Link {
             .filter(|_| draws || is_faulty)
             .map(|subject| Box::new(stream(links.seed, Purpose::Link, subject)));
         Self { place: links.place(from), links, from, is_faulty, rng }
-    }
-
-    pub(super) fn from(&self) -> Address {
-        self.from
     }
 
     /// Returns how long a letter that is written now takes to arrive: first its second copy, then

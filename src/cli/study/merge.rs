@@ -93,7 +93,7 @@ impl StudyMergeArguments {
         at_work: &AtWork,
         elsewhere: Option<&dyn OtherMachines>,
     ) -> Result<(), Failure> {
-        let store = claim.store();
+        let store = &claim.store;
         let stores = self.parts.iter().map(|part| Store::of(part));
         let parts = stores.collect::<Result<Vec<_>, _>>()?;
         let (mut missing, mut failed, mut taken) = (0, Vec::new(), FxHashSet::default());
@@ -163,7 +163,7 @@ pub fn conclude_all(
     elsewhere: Option<&dyn OtherMachines>,
     quiet: bool,
 ) -> Result<(), Failure> {
-    let out = claim.store().folder().to_owned();
+    let out = claim.store.folder().to_owned();
     let sheet = manifest_of(&out)?;
     StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }
         .run_in(&sheet, claim, elsewhere)

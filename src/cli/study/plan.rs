@@ -101,7 +101,7 @@ fn forecast(plan: &Plan, runs: &[usize], registry: &Registry) -> Result<Forecast
     let bar = StudyBar::new("run", false);
     let samples = Plan::samples(runs);
     bar.more(samples.len());
-    interrupt::guard(bar.bar(), ", nothing was measured");
+    interrupt::guard(&bar.bar, ", nothing was measured");
     let forecast = plan.forecast(&samples, registry, LIMIT, |step| match step {
         WorkStep::Begun { run } => bar.begin(run, plan.describe(run)),
         WorkStep::Done { run, .. } | WorkStep::Failed { run } => bar.end(run),

@@ -30,7 +30,8 @@ pub struct BlockId {
 #[derive(Clone, Debug)]
 pub struct Hdfs {
     seed: u64,
-    topology: Arc<Topology>,
+    /// Its nodes.
+    pub(crate) topology: Arc<Topology>,
     replication: u32,
     placement: Placement,
     /// The node that writes the files, if `placement` names one.
@@ -39,11 +40,6 @@ pub struct Hdfs {
 }
 
 impl Hdfs {
-    /// Returns its nodes.
-    pub(crate) fn topology(&self) -> &Topology {
-        &self.topology
-    }
-
     /// Returns the file system of these nodes, without hot files.
     pub fn new(seed: u64, topology: Arc<Topology>, replication: u32, placement: Placement) -> Self {
         // HDFS places at most one copy of a block on a node.

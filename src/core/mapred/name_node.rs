@@ -485,7 +485,7 @@ impl NameNode {
             let stored = &mut store.blocks[place as usize];
             stored.coming.retain(|(node, _)| *node != to);
             let (block, bytes) = (stored.block, stored.bytes);
-            let distance = Locality::of(to, &stored.holders(replicas), self.hdfs.topology());
+            let distance = Locality::of(to, &stored.holders(replicas), &self.hdfs.topology);
             let mut later = replicas.later.get(&block).cloned().unwrap_or_default();
             later.push(LaterCopy { node: to, number: stored.made });
             stored.made += 1;

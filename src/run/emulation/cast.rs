@@ -35,7 +35,7 @@ pub(super) fn assemble(
     let has_name_node = effects.may_lose_blocks() && hadoop.behaviour().has_files;
     let hdfs = Hdfs::of(seed, topology.clone(), &cluster.hdfs);
     let shared = ContendedResources::new(seed, cluster, topology.clone(), hdfs.clone());
-    let fabric = shared.as_ref().map(|shared| boxed(Fabric::new(shared.resources())));
+    let fabric = shared.as_ref().map(|shared| boxed(Fabric::new(&shared.resources)));
     let has_fabric = fabric.is_some();
     let may_slow_down = effects.slow_down();
     let costs = Arc::new(Costs {

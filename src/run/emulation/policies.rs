@@ -20,7 +20,7 @@ use mumakil_scenario::{LaterChange, Registry, Scenario, SchedulerChoice};
 
 /// The facts about the policies of a run, which remain here while the policies act in it.
 pub(super) struct RunPolicies {
-    precedence: Precedence,
+    pub(super) precedence: Precedence,
     /// The policies that replace another one, each with the instant from which it acts.
     later: Vec<(SimTime, LaterPolicy)>,
     title: String,
@@ -77,10 +77,6 @@ impl RunPolicies {
         let title = scenario.scheduler.title();
         let facts = Self { precedence, later, title, thinking, farewells };
         Ok((facts, ActingPolicies { first, successors, reloads }))
-    }
-
-    pub(super) fn precedence(&self) -> Precedence {
-        self.precedence
     }
 
     /// Lists the policies that took over until the end of the run. The list is in the order of time.

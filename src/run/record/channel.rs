@@ -248,7 +248,7 @@ impl EventSink for EventSender {
 
     fn flush(&mut self) {
         let Some(writer) = &mut self.writer else { return };
-        if self.chunk.is_empty() && self.heartbeats.heard() == 0 {
+        if self.chunk.is_empty() && self.heartbeats.heard == 0 {
             return;
         }
         // Take the heartbeats even if the writer is broken, or each further call would flush again.

@@ -36,7 +36,8 @@ pub(super) struct Counter {
     places: Box<[AlikeHeartbeats; PLACES]>,
     /// Counts that lost their entry in `places` to another heartbeat.
     displaced: Vec<AlikeHeartbeats>,
-    heard: u64,
+    /// How many heartbeats were counted since the last [`take`](Self::take).
+    pub(super) heard: u64,
     /// The instant of the last heartbeat.
     now: SimTime,
 }
@@ -73,11 +74,6 @@ impl Counter {
     /// Returns whether it is time to send the counts.
     pub(super) fn is_full(&self) -> bool {
         AT_ONCE <= self.heard
-    }
-
-    /// Returns the number of heartbeats counted since the last [`take`](Self::take).
-    pub(super) fn heard(&self) -> u64 {
-        self.heard
     }
 
     /// Returns the instant of the last heartbeat and all counts, and starts again from zero.
@@ -138,7 +134,7 @@ mod tests {
         assert_eq!(now, SimTime::from_micros(99));
         let rtt = SimSpan::from_micros(1_400);
         assert_eq!(beats, [AlikeHeartbeats { count: 100, rtt, queued: SimSpan::ZERO }]);
-        assert_eq!(counter.heard(), 0);
+        assert_eq!(counter.heard, 0);
     }
 
     proptest! {

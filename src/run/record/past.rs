@@ -23,7 +23,8 @@ const STRIDE: u64 = 1 << 10;
 #[derive(Clone, Debug)]
 pub struct RunPast {
     until: SimTime,
-    events: u64,
+    /// How many events were added.
+    pub events: u64,
     hash: DefaultHasher,
     /// The instant of an event, and the hash of all events up to and including it.
     marks: Vec<(SimTime, u64)>,
@@ -54,11 +55,6 @@ impl RunPast {
         // If the other past has no events, the goal is reached at once.
         past.arrive();
         past
-    }
-
-    /// Returns how many events were added.
-    pub fn events(&self) -> u64 {
-        self.events
     }
 
     /// Returns an instant up to which both pasts are equal; `None` if they do not differ.
@@ -158,7 +154,7 @@ mod tests {
         let odd_at = |place: u32| past((0..100_000).map(|n| n + u32::from(n == place)), 90_000);
         let plain = past(0..100_000, 90_000);
         let secs = |secs: u64| Some(SimTime::ZERO + SimSpan::from_secs(secs));
-        assert_eq!(plain.events(), 90_000);
+        assert_eq!(plain.events, 90_000);
         assert_eq!(plain.parts_from(&odd_at(95_000)), None);
         assert_eq!(plain.parts_from(&odd_at(3_000)), secs(2_999));
         assert_eq!(plain.parts_from(&odd_at(0)), secs(0));

@@ -57,7 +57,8 @@ struct KnownRuns {
 pub struct FolderClaim {
     /// `None` where the file system has no locks.
     _lock: Option<File>,
-    store: Store,
+    /// The store of the study.
+    pub store: Store,
     form: StoreForm,
 }
 
@@ -212,11 +213,6 @@ impl Store {
 }
 
 impl FolderClaim {
-    /// Returns the store of the study.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
     /// Creates the hidden folder in which a run writes its results.
     ///
     /// # Errors

@@ -195,12 +195,12 @@ impl Plan {
         match kept {
             Ok(Ok(warnings)) => {
                 // An earlier process may have noted this run as failed.
-                failed::forget(claim.store(), &planned.id);
+                failed::forget(&claim.store, &planned.id);
                 Ok(WorkStep::Done { run, warnings })
             }
-            Ok(Err(why)) => self.fail(run, why, claim.store()),
+            Ok(Err(why)) => self.fail(run, why, &claim.store),
             Err(error) if error.is_disk_error() => Err(error),
-            Err(error) => self.fail(run, words(&error), claim.store()),
+            Err(error) => self.fail(run, words(&error), &claim.store),
         }
     }
 

@@ -158,7 +158,7 @@ mod tests {
         let mapping: Vec<MappedColumn> = mapping.iter().map(|text| text.parse().unwrap()).collect();
         columns(&header, &mapping)
             .map(|found| found.into_iter().map(|one| (one.place, one.field, one.unit)).collect())
-            .map_err(|flaw| flaw.message().to_owned())
+            .map_err(|flaw| flaw.message)
     }
 
     #[test]

@@ -34,7 +34,7 @@ const TEXTS: [&str; 5] = ["name", "user", "pool", "class", "file"];
 /// A mistake in a job: its field, the message, and a hint.
 pub(crate) struct JobFlaw {
     field: String,
-    message: String,
+    pub(super) message: String,
     hint: Option<Cow<'static, str>>,
 }
 
@@ -49,11 +49,7 @@ impl JobFlaw {
 }
 
 #[cfg(test)]
-impl JobFlaw {
-    pub(super) fn message(&self) -> &str {
-        &self.message
-    }
-}
+impl JobFlaw {}
 
 impl From<YamlProblem> for JobFlaw {
     fn from(problem: YamlProblem) -> Self {

@@ -23,7 +23,8 @@ use mumakil_base::random::{Purpose, stream};
 #[derive(Clone, Debug)]
 pub struct ContendedResources {
     seed: u64,
-    resources: Resources,
+    /// The resources.
+    pub resources: Resources,
     hdfs: Hdfs,
     transfers: bool,
     cores: bool,
@@ -36,11 +37,6 @@ impl ContendedResources {
         let (transfers, cores) = (spec.network.model == NetworkModel::Shared, spec.contention);
         let resources = Resources::new(spec, topology);
         (transfers || cores).then_some(Self { seed, resources, hdfs, transfers, cores })
-    }
-
-    /// Returns the resources.
-    pub fn resources(&self) -> &Resources {
-        &self.resources
     }
 
     /// Returns the resources for computing on a node; `None` if computations share no cores.

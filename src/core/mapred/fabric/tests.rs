@@ -90,7 +90,7 @@ fn world_with(nodes: u32, job: JobSpec, change: impl FnOnce(&mut ClusterSpec)) -
     let topology = Arc::new(Topology::new(&cluster));
     let hdfs = Hdfs::new(1, topology.clone(), 1, cluster.hdfs.placement.clone());
     let shared = ContendedResources::new(1, &cluster, topology.clone(), hdfs.clone());
-    let fabric = Fabric::new(shared.as_ref().unwrap().resources());
+    let fabric = Fabric::new(&shared.as_ref().unwrap().resources);
     let costs = Arc::new(Costs {
         seed: 1,
         hadoop,

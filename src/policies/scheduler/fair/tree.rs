@@ -224,7 +224,7 @@ impl Tree {
         let pool = self.pools.place(pool);
         self.make_states(job.submitted_at());
         // With limits, the job must wait for the next update, which walks along the queue of jobs.
-        let may_run = self.variant == FairVariant::Paper && !self.line.is_limited();
+        let may_run = self.variant == FairVariant::Paper && !self.line.is_limited;
         let member = Member {
             pool,
             priority: job.priority(),

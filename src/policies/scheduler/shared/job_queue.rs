@@ -16,7 +16,8 @@ use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 /// The jobs, ordered by priority, then arrival, then number.
 #[derive(Debug)]
 pub struct JobQueue {
-    is_limited: bool,
+    /// Whether any pool or user has a limit, so that some jobs may have to wait for others.
+    pub is_limited: bool,
     pools: Pools,
     jobs: BTreeMap<LineTurn, (PoolId, Arc<str>)>,
     /// Whether jobs have come or ended since the last call of [`JobQueue::choose`].
@@ -43,11 +44,6 @@ impl JobQueue {
             true => Vec::new(),
             false => self.jobs.keys().map(|(.., job)| *job).collect(),
         };
-    }
-
-    /// Returns whether any pool or user has a limit, so that some jobs may have to wait for others.
-    pub fn is_limited(&self) -> bool {
-        self.is_limited
     }
 
     /// Returns why a job may not run yet: because of a limit or, without limits, because it came
