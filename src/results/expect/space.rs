@@ -113,6 +113,11 @@ pub trait Runs {
     /// Returns the number of seeds of each cell; at least one.
     fn seeds(&self) -> usize;
 
+    /// Returns whether these seeds are all that are meant, and no sample of others.
+    fn are_all_seeds(&self) -> bool {
+        false
+    }
+
     /// Returns whether the study has a cell; a study may leave cells out.
     fn has(&self, cell: &[usize]) -> bool;
 

@@ -69,6 +69,27 @@ impl Results for Run {
 /// The runs of a study with one axis: for each value of the axis, a run for each seed.
 struct Grid(Vec<Vec<Run>>);
 
+/// Runs whose seeds are all that are meant.
+struct AllSeeds(Grid);
+
+impl Runs for AllSeeds {
+    fn seeds(&self) -> usize {
+        self.0.seeds()
+    }
+
+    fn are_all_seeds(&self) -> bool {
+        true
+    }
+
+    fn has(&self, cell: &[usize]) -> bool {
+        self.0.has(cell)
+    }
+
+    fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError> {
+        self.0.run(cell, seed)
+    }
+}
+
 impl Runs for Grid {
     fn seeds(&self) -> usize {
         self.0[0].len()

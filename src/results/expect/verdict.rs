@@ -293,7 +293,9 @@ impl Judge<'_> {
         let band = band
             .filter(|found| found.band.is_some_and(|Band { low, high }| low != 0.0 || high != 0.0));
         let doubt = match scatter {
-            Some(Scatter::EachSeed) => doubt(element, &numbers),
+            Some(Scatter::EachSeed) if !self.evaluator.runs.are_all_seeds() => {
+                doubt(element, &numbers)
+            }
             _ => None,
         };
         if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {

@@ -71,6 +71,10 @@ impl Runs for StudyRuns<'_> {
         self.sheet.seeds.len()
     }
 
+    fn are_all_seeds(&self) -> bool {
+        self.sheet.lists_seeds
+    }
+
     fn has(&self, cell: &[usize]) -> bool {
         self.place(cell).is_some()
     }

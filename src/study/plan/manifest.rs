@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::ChartSpec;
+use crate::plan::axes::Seeds;
 use crate::plan::compared::ComparedWith;
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
@@ -39,6 +40,9 @@ pub struct StudyManifest {
     pub against: ComparedWith,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
+    /// Whether the study lists them, and means these and no others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lists_seeds: bool,
     /// The cells.
     pub cells: Vec<ManifestCell>,
     /// The metrics of each cell.
@@ -92,6 +96,7 @@ impl StudyManifest {
             compare: study.compare,
             against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
+            lists_seeds: matches!(study.sweep.seeds, Seeds::List(_)),
             cells: cells.collect(),
             metrics: study.metrics.clone(),
             charts: study.charts.clone(),

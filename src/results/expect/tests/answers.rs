@@ -297,6 +297,8 @@ fn an_interval_on_one_side_of_a_bound_decides() {
         let plan = plan(&format!("{cell} {bound}"), &space);
         assert_eq!(plan.judge(&runs, true).unwrap().state, state, "{bound}");
     }
+    let open = plan(&format!("{cell} < 28s"), &space);
+    assert_eq!(open.judge(&AllSeeds(runs), false).unwrap().state, Holds, "no sample of others");
 }
 
 #[test]
