@@ -125,8 +125,9 @@ impl Policy for NaiveFair {
 pub type FairSkip = FewestFirst<FairSkipOptions>;
 
 with_defaults! {
-    /// The options of `fair-skip`. The defaults are for 100 nodes: the numbers that the paper's rule
-    /// gives for 95 % locality in jobs of 20 maps.
+    /// The options of `fair-skip`.
+    // The defaults are for 100 nodes: the numbers that the paper's rule gives for 95 % locality in
+    // jobs of 20 maps.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct FairSkipOptions {
