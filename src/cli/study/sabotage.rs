@@ -19,7 +19,7 @@ impl StudySession<'_> {
         let numbers = 0..study.sabotages.len();
         let states = numbers.map(|number| self.run_beside(&study.sabotaged(number)?));
         let sabotaged = states.collect::<Result<Vec<_>, _>>();
-        let plain: Vec<VerdictState> = plain.iter().map(|verdict| verdict.state).collect();
+        let plain: Vec<VerdictState> = plain.iter().map(ExpectationVerdict::by_means).collect();
         Ok(Teeth::of(study, &plain, &self.signed(sabotaged)?))
     }
 

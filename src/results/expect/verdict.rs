@@ -52,6 +52,8 @@ pub struct ExpectationVerdict {
     pub left_out: usize,
     /// The number of cells in which it holds.
     pub held: usize,
+    /// Whether it holds in each cell by the means alone.
+    pub holds_by_means: bool,
     /// Whether it holds although it has a known gap. The gap can then be removed.
     pub gap_closed: bool,
     /// How many more seeds would decide the worst cell, if it is undecided and they are not very many.
@@ -61,6 +63,16 @@ pub struct ExpectationVerdict {
 }
 
 impl ExpectationVerdict {
+    /// Returns the outcome by the means alone, however open it is. What a wrong policy does to the same
+    /// runs needs no other seeds to be seen.
+    pub fn by_means(&self) -> VerdictState {
+        match (self.state, self.holds_by_means) {
+            (VerdictState::Undecided, true) => VerdictState::Holds,
+            (VerdictState::Undecided, false) => VerdictState::Fails,
+            (state, _) => state,
+        }
+    }
+
     /// Returns an expectation and its verdict, in the form of the result files.
     pub fn to_json(&self, expected: &Expectation) -> serde_json::Value {
         let mut json = serde_json::json!({
@@ -143,9 +155,10 @@ pub(super) fn judge(
         return Ok(ExpectationVerdict { left_out, ..judge.report(term, &axes, &cells)? });
     }
     let mut worst: Option<(&[usize], CellVerdict)> = None;
-    let mut held = 0;
+    let (mut held, mut holds_by_means) = (0, true);
     for cell in &cells {
         let judged = judge.judge(term, cell)?;
+        holds_by_means &= judged.holds;
         held += usize::from(judged.is_sure_to_hold());
         // Of equally bad cells, keep the first.
         if worst.as_ref().is_none_or(|(_, worst)| judged.is_worse(worst)) {
@@ -173,6 +186,7 @@ pub(super) fn judge(
         cells: cells.len(),
         left_out,
         held,
+        holds_by_means,
         gap_closed: known_gap && state == VerdictState::Holds,
         more_seeds: doubt.and_then(|doubt| doubt.more),
         figures: Vec::new(),
@@ -379,6 +393,7 @@ impl Judge<'_> {
             cells: cells.len(),
             left_out: 0,
             held: 0,
+            holds_by_means: true,
             gap_closed: false,
             more_seeds: None,
             figures: Vec::new(),

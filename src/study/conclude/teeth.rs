@@ -3,12 +3,13 @@
 use crate::plan::manifest::StudyManifest;
 use crate::plan::spec::Study;
 use crate::run::store::Store;
-use mumakil_results::expect::VerdictState;
+use mumakil_results::expect::{ExpectationVerdict, VerdictState};
 
 use super::findings::{FindingsError, StudyFindings};
 use super::study_runs::StudyRuns;
 
-/// Returns the states of the verdicts on the expectations of a study whose runs are all done.
+/// Returns the states of the verdicts on the expectations of a study whose runs are all done, by the
+/// means.
 ///
 /// # Errors
 /// If a run's results cannot be read.
@@ -20,7 +21,7 @@ pub fn verdict_states(
     let sheet = StudyManifest { metrics: Vec::new(), ..sheet.clone() };
     let runs = StudyRuns::new(&sheet, store);
     let found = StudyFindings::of(&sheet, &runs)?;
-    Ok(found.verdicts.iter().map(|verdict| verdict.state).collect())
+    Ok(found.verdicts.iter().map(ExpectationVerdict::by_means).collect())
 }
 
 /// Which sabotages of a study its expectations notice.
@@ -62,14 +63,11 @@ impl Teeth {
         // Numbers without a bound cannot fail, and known gaps fail already.
         let held: Vec<usize> =
             (0..plain.len()).filter(|place| plain[*place] == VerdictState::Holds).collect();
-        // What the seeds leave open is no proof, but what then fails for certain is noticed.
-        let breaks = |states: &[VerdictState], place: usize| match plain[place] {
-            VerdictState::Holds => states[place] != VerdictState::Holds,
-            VerdictState::Undecided => states[place] == VerdictState::Fails,
-            _ => false,
+        let breaks = |states: &[VerdictState], place: usize| {
+            plain[place] == VerdictState::Holds && states[place] != VerdictState::Holds
         };
         let outcomes = study.sabotages.iter().zip(sabotaged).map(|(sabotage, states)| {
-            let mut broken = (0..plain.len()).filter(|place| breaks(states, *place));
+            let mut broken = held.iter().copied().filter(|place| breaks(states, *place));
             let wanted = sabotage.fails.iter().map(|number| number - 1);
             let mut missed = wanted.filter(|place| !breaks(states, *place));
             let what = sabotage.what();

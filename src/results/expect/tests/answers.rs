@@ -297,6 +297,12 @@ fn an_interval_on_one_side_of_a_bound_decides() {
         let plan = plan(&format!("{cell} {bound}"), &space);
         assert_eq!(plan.judge(&runs, true).unwrap().state, state, "{bound}");
     }
+    let by_means = |bound: &str| {
+        let verdict = plan(&format!("{cell} {bound}"), &space).judge(&runs, false).unwrap();
+        (verdict.state, verdict.by_means())
+    };
+    assert_eq!(by_means("< 28s"), (Undecided, Holds));
+    assert_eq!(by_means("< 4s"), (Undecided, Fails));
     let open = plan(&format!("{cell} < 28s"), &space);
     assert_eq!(open.judge(&AllSeeds(runs), false).unwrap().state, Holds, "no sample of others");
 }
