@@ -19,7 +19,7 @@ use mumakil_run::emulation::{Options, Prepared};
 use mumakil_scenario::{Registry, SchedulerChoice};
 
 /// How many seeds each try is run with.
-// Chosen: with three, the spread of the runs is known, and a try takes a fraction of a second.
+// Chosen: their mean forgets most of the phases of heartbeats, and a try takes a fraction of a second.
 const SEEDS: usize = 5;
 
 /// The most tries.
