@@ -319,6 +319,10 @@ pub struct Experiment {
     /// The most seeds of a cell for a quick look.
     #[serde(default = "quick_seeds")]
     pub quick_seeds: usize,
+    /// Whether the published numbers are of the same seeds, and no sample of others: then the means
+    /// decide, whatever the interval of the seeds is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_seeds: bool,
     /// The environment variable with the folder of files that the experiment needs and that the
     /// repository does not have, or `VARIABLE/NAME`: the folder NAME in that folder, beside it, or
     /// in a folder beside it. If there is none, the experiment is skipped.

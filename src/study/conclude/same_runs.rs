@@ -123,7 +123,7 @@ mod tests {
             compare: None,
             against: ComparedWith::default(),
             seeds: vec![1, 2],
-            lists_seeds: false,
+            same_seeds: false,
             cells: (0..digests.len()).map(cell).collect(),
             metrics: Vec::new(),
             charts: Vec::new(),

@@ -72,7 +72,7 @@ impl Runs for StudyRuns<'_> {
     }
 
     fn are_all_seeds(&self) -> bool {
-        self.sheet.lists_seeds
+        self.sheet.same_seeds
     }
 
     fn has(&self, cell: &[usize]) -> bool {

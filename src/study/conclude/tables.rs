@@ -189,7 +189,7 @@ mod tests {
             compare: None,
             against: Default::default(),
             seeds: vec![1, 2, 3],
-            lists_seeds: false,
+            same_seeds: false,
             cells: (0..3).map(cell).collect(),
             metrics: Vec::new(),
             charts: Vec::new(),

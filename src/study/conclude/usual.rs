@@ -95,7 +95,7 @@ mod tests {
             compare,
             against: Default::default(),
             seeds: vec![1],
-            lists_seeds: false,
+            same_seeds: false,
             cells: combinations(&choices).into_iter().map(cell).collect(),
             metrics: vec!["makespan".to_owned()],
             charts: Vec::new(),

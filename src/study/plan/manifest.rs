@@ -9,7 +9,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::ChartSpec;
-use crate::plan::axes::Seeds;
 use crate::plan::compared::ComparedWith;
 use crate::plan::runs::Plan;
 use crate::plan::spec::Study;
@@ -40,9 +39,9 @@ pub struct StudyManifest {
     pub against: ComparedWith,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
-    /// Whether the study lists them, and means these and no others.
+    /// Whether published numbers are of the same seeds, and no sample of others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub lists_seeds: bool,
+    pub same_seeds: bool,
     /// The cells.
     pub cells: Vec<ManifestCell>,
     /// The metrics of each cell.
@@ -96,7 +95,7 @@ impl StudyManifest {
             compare: study.compare,
             against: study.against,
             seeds: plan.runs[..seeds].iter().map(|run| run.seed).collect(),
-            lists_seeds: matches!(study.sweep.seeds, Seeds::List(_)),
+            same_seeds: study.experiment.as_ref().is_some_and(|about| about.same_seeds),
             cells: cells.collect(),
             metrics: study.metrics.clone(),
             charts: study.charts.clone(),
