@@ -28,7 +28,7 @@ use mumakil_scenario::hadoop_preset;
 use mumakil_traces::rumen::{
     Localisations, LogHearing, LogSurvey, LoggedAttempt, LoggedJob, LoggedOutcome, LoggedTopology,
     MAP_SPECULATION, OUT_OF_BAND, POLICY, PropertyNames, REDUCE_SPECULATION, RepeatedIds,
-    RumenModel, RunnableJob, TaskType, map_time, median, property, success,
+    RumenModel, RunnableJob, TaskType, map_time, median, property, reads_on_order, success,
 };
 
 /// A cluster that was inferred from a log.
@@ -479,9 +479,7 @@ impl ClusterSurvey {
             found.add("cluster.hdfs.block", Bytes::new(bytes), InferredBy::Said, reason);
         }
         // A policy that orders when jobs are read lets them wait for its order.
-        let is_ordered =
-            self.said(POLICY).is_some_and(|class| class.ends_with("CapacityTaskScheduler"));
-        let (init, which) = match is_ordered {
+        let (init, which) = match reads_on_order(&self.settings) {
             true => (self.inits.iter().min().copied(), "shortest time"),
             false => (median(&mut self.inits), "median"),
         };
@@ -858,20 +856,23 @@ impl LoggedCluster {
 
 /// Puts a value at a path into a tree.
 fn put(tree: &mut Mapping, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => {
-            tree.insert(path.into(), value);
-        }
-        Some((first, rest)) => {
-            let below = tree.entry(first.into()).or_insert(Value::Null);
-            // A policy without options is a word; with options, it is a mapping.
-            if !below.is_mapping() {
-                *below = Mapping::new().into();
-            }
-            if let Value::Mapping(below) = below {
-                put(below, rest, value);
-            }
-        }
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let keys: Vec<&str> = rest.split_terminator('.').collect();
+    put_at(tree.entry(first.into()).or_insert(Value::Null), &keys, value);
+}
+
+/// Puts a value behind keys into a tree. A policy without options is a word; with options, it is a
+/// mapping.
+pub(super) fn put_at(tree: &mut Value, keys: &[&str], value: Value) {
+    let Some((key, rest)) = keys.split_first() else {
+        *tree = value;
+        return;
+    };
+    if !tree.is_mapping() {
+        *tree = Mapping::new().into();
+    }
+    if let Value::Mapping(map) = tree {
+        put_at(map.entry((*key).into()).or_insert(Value::Null), rest, value);
     }
 }
 

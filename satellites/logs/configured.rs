@@ -1,4 +1,4 @@
-//! What the configurations of jobs say about the cluster: its policy, and what no run emulates.
+//! The configurations of jobs tell of the cluster: its policy, and settings that no run emulates.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! FitKnobs   the settings with the values that are tried, from one end to the other
 //! Fit        the runs of each try; how far the launches of tasks are off
 //! ```
-//! Each try replays the jobs that show the cluster, with a few seeds. What is compared is when tasks
+//! Each try replays the jobs that show the cluster, with a few seeds. A try is judged by when tasks
 //! were assigned: the first task of a job with the first one, the second with the second one. A knob is
 //! turned while that helps more than chance would, and turned back where nothing is lost by it.
 
@@ -38,7 +38,7 @@ const MOST_TASKS_OF_ALL: usize = 3_000_000;
 // Chosen: what takes away less changes no prediction.
 const LEAST_GAIN: f64 = 0.01;
 
-/// What share of an error matters: less may be lost again for fewer settings, and settings that gain
+/// The share of an error that matters: less may be lost again for fewer settings, and settings that gain
 /// less are left alone.
 // Chosen: settings that gain less fit chance.
 const SMALL_SHARE: f64 = 0.1;
@@ -46,7 +46,7 @@ const SMALL_SHARE: f64 = 0.1;
 /// The error of a run that does not end: jobs are off by more than they took.
 const ENDLESS: f64 = 10.0;
 
-/// What is known of the cluster and its log.
+/// The cluster and its log, as far as they are known.
 pub(super) struct FitSite<'a> {
     pub(super) prepared: &'a Prepared,
     pub(super) cluster: &'a LoggedCluster,

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 
-use crate::cluster::{InferredBy, InferredSetting, LoggedCluster, LoggedQueue, in_line};
+use crate::cluster::{InferredBy, InferredSetting, LoggedCluster, LoggedQueue, in_line, put_at};
 use crate::configured;
 use mumakil_core::cluster::PerSlot;
 
@@ -75,8 +75,8 @@ impl FitKnob {
     /// Returns whether the configurations say the setting, or somebody told it.
     fn is_known(&self, cluster: &LoggedCluster, told: &[&str]) -> bool {
         let path = [&[self.setting.to_owned()][..], &self.keys].concat().join(".");
-        let said = cluster.settings.iter().filter(|one| one.sure == InferredBy::Said);
-        { said }.any(|one| one.path == self.setting)
+        let mut settings = cluster.settings.iter().filter(|one| one.path == self.setting);
+        settings.any(|one| one.sure == InferredBy::Said)
             || told.iter().any(|told| {
                 let rest = path.strip_prefix(told);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -146,7 +146,8 @@ impl FitKnobs {
                     .map_or(Value::Null, |one| serde_yaml::from_str(&one.value).unwrap_or_default())
             });
             if !knob.values[knob.at].is_null() {
-                put(value, &knob.keys, knob.values[knob.at].clone());
+                let keys: Vec<&str> = knob.keys.iter().map(String::as_str).collect();
+                put_at(value, &keys, knob.values[knob.at].clone());
             }
         }
         if let Some(queues) = values.get_mut(CAPACITY).and_then(|all| all.get_mut("queues")) {
@@ -167,20 +168,6 @@ impl FitKnobs {
             reason: String::new(),
         })
         .collect()
-    }
-}
-
-/// Puts a value behind keys into a tree.
-fn put(tree: &mut Value, keys: &[String], value: Value) {
-    let Some((key, rest)) = keys.split_first() else {
-        *tree = value;
-        return;
-    };
-    if !tree.is_mapping() {
-        *tree = Mapping::new().into();
-    }
-    if let Value::Mapping(map) = tree {
-        put(map.entry(key.as_str().into()).or_insert(Value::Null), rest, value);
     }
 }
 

@@ -59,7 +59,7 @@ impl HostSigns {
         for (host, SignsOfHost { mut alive, mut lost }) in self.0 {
             alive.sort_unstable();
             lost.sort_unstable();
-            // What an attempt left behind is removed by others, so ends of one loss follow each other.
+            // Other attempts remove the output of those that were lost, so ends of one loss follow each other.
             lost.dedup_by(|later, before| *later < *before + expiry);
             for at in lost {
                 let (before, after) = alive.split_at(alive.partition_point(|sign| *sign < at));

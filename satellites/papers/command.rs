@@ -245,7 +245,7 @@ impl PapersArguments {
 }
 
 /// How many times the seeds of its file an experiment may have, to be decided.
-// Chosen: all experiments then take at most twice as long.
+// Chosen: all experiments then take a little more than twice as long.
 const MOST_TIMES: usize = 4;
 
 /// Returns how many seeds would decide more expectations; `None` if that is more than `most`.

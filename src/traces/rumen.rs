@@ -33,6 +33,7 @@ pub use localisations::Localisations;
 pub use order::RepeatedIds;
 pub use properties::{
     MAP_SPECULATION, OUT_OF_BAND, POLICY, PropertyNames, REDUCE_SPECULATION, pool, property,
+    reads_on_order,
 };
 pub use record::{LoggedCdf, LoggedJob, LoggedPriority, LoggedRanking, RumenJobType};
 pub use source::{Rumen, RumenPenalty};

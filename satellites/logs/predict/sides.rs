@@ -14,7 +14,7 @@ use mumakil_results::tables::JobRow;
 /// The sides, as charts and columns name them.
 const SIDES: [&str; 2] = ["logged", "predicted"];
 
-/// What jobs are grouped by.
+/// A way to group jobs.
 #[derive(Clone, Copy)]
 struct JobGrouping {
     word: &'static str,

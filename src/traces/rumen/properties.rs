@@ -42,6 +42,11 @@ pub fn property(properties: &BTreeMap<String, String>, names: PropertyNames) -> 
     names.iter().find_map(|name| properties.get(*name)).map(String::as_str)
 }
 
+/// Returns whether a configuration names the policy that orders when the splits of jobs are read.
+pub fn reads_on_order(properties: &BTreeMap<String, String>) -> bool {
+    property(properties, POLICY).is_some_and(|class| class.ends_with("CapacityTaskScheduler"))
+}
+
 /// Returns the fair scheduler's pool of a job, if its configuration names one: a log has only the
 /// job's queue.
 pub fn pool(job: &LoggedJob) -> Option<&str> {

@@ -21,7 +21,7 @@ use super::admitted::{
 use super::attempt::{LoggedAttempt, LoggedOutcome, LoggedTask, TaskType};
 use super::localisations::Localisations;
 use super::order::{RepeatedIds, sort_by, told_order};
-use super::properties::{POLICY, property};
+use super::properties::reads_on_order;
 use super::record::{LoggedCdf, LoggedJob};
 use super::survey::{LogSurvey, success};
 use crate::hosts::Hosts;
@@ -217,9 +217,6 @@ impl ReplayedJob {
 // Chosen: the largest jobs are read in some seconds.
 const LONGEST_INIT_MS: u64 = 60_000;
 
-/// The class of Hadoop's policy that orders when the splits of jobs are read.
-const READS_ON_ORDER: &str = "CapacityTaskScheduler";
-
 /// Notes how long the JobTracker took to read each job's splits, by the log. `threads` is how many
 /// jobs it reads at the same time.
 ///
@@ -290,8 +287,7 @@ impl LogReader<'_> {
         let (entry, traced) = self.entry(&admitted, number);
         let launched_after =
             job.submit_time.zip(job.launch_time).map(|(at, launch)| launch.saturating_sub(at));
-        let policy = property(&job.job_properties, POLICY);
-        let is_ordered = policy.is_some_and(|class| class.ends_with(READS_ON_ORDER));
+        let is_ordered = reads_on_order(&job.job_properties);
         let submitted = admitted.submitted;
         Ok(Some(ReplayedJob { entry, traced, submitted, launched_after, is_ordered }))
     }
