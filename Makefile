@@ -9,7 +9,7 @@ FUZZ_TARGETS ?= swim rumen topology sls list scenario set expression allocations
 FUZZ_SANITIZER ?= address
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test chaos papers picture gallery outsiders fuzz bench instructions lint deps format doc transcripts install guided release clean help
+.PHONY: build demo test chaos mutants papers picture gallery outsiders fuzz bench instructions lint deps format doc transcripts install guided release clean help
 
 build: ## Build the binary target/release/mumakil, quickly; `make install` takes longer and runs faster
 	@[ -e $(MUMAKIL) ] || echo "Building $(MUMAKIL): about five minutes of processor time, half of that on two cores."
@@ -39,6 +39,10 @@ fuzz: ## Fuzz each reader of files, arguments and requests for FUZZ_SECONDS (60)
 	        -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -artifact_prefix=target/fuzz/$$target- \
 	        || exit 1; \
 	done
+
+mutants: ## Try wrong versions of single mechanisms on the experiments that should notice them
+	$(CARGO) build --profile chaos
+	target/chaos/mumakil papers --mutants
 
 papers: build ## Repeat the papers' experiments and write the guide's table of them
 	$(MUMAKIL) papers --sabotage

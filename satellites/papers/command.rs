@@ -52,6 +52,10 @@ pub(super) struct PapersArguments {
     /// under each, and which never do
     #[arg(long)]
     sabotage: bool,
+    /// Try the mutants whose names begin so, or all
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true, num_args = 0.., value_delimiter = ',', require_equals = true)]
+    mutants: Option<Vec<String>>,
     /// Print an array of {id, expectation, published, measured, verdict, gap_class, figures}; with
     /// --sabotage of {id, sabotage, noticed, by}
     #[arg(long, conflicts_with = "markdown")]
@@ -72,6 +76,11 @@ pub(super) struct PapersArguments {
 impl PapersArguments {
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
+        #[cfg(debug_assertions)]
+        if let Some(chosen) = &self.mutants {
+            let Self { quick, json, pace, .. } = self;
+            return crate::mutants::MutantTrial { chosen, quick, json, pace, registry }.run();
+        }
         let files = crate::files(self.scenarios.as_deref()).map_err(|error| {
             let folder = self.scenarios.as_deref().unwrap_or(Path::new("")).display().to_string();
             Failure::Input(anyhow::Error::new(error).context(format!("cannot read {folder}")))

@@ -9,6 +9,8 @@
 //! The list names every experiment, even one without a file, so that a missing file is noticed.
 
 mod command;
+#[cfg(debug_assertions)]
+mod mutants;
 mod report;
 mod tally;
 

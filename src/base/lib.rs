@@ -12,6 +12,7 @@
 //! shell        words of a command that is shown, quoted
 //! defaults     options whose defaults stand beside them
 //! worded       enums whose values each have a word
+//! mutants      wrong versions of single mechanisms, in builds with assertions
 //! ```
 //!
 //! This crate depends on no other crate of Mumakil; all others depend on it.
@@ -22,6 +23,7 @@ pub mod disk;
 pub mod expression;
 pub mod files;
 mod forms;
+pub mod mutants;
 pub mod nearest;
 pub mod panics;
 pub mod random;

@@ -175,7 +175,12 @@ impl PaceOptions {
     /// Returns the pace for policies that are watched: each run is done under the checker, and takes
     /// no longer than `limit` unless the user says otherwise.
     pub fn watched(self, limit: SimSpan) -> Self {
-        Self { verify: true, time_limit: self.time_limit.or(Some(limit)), ..self }
+        Self { verify: true, ..self.limited(limit) }
+    }
+
+    /// Returns a pace at which no run takes longer than `limit`, unless the user says otherwise.
+    pub fn limited(self, limit: SimSpan) -> Self {
+        Self { time_limit: self.time_limit.or(Some(limit)), ..self }
     }
 
     /// Refuses to go on with the runs of another model, or for `mumakil run` with any, unless they

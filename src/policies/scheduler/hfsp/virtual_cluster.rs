@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) use self::dealing::Dealing;
 use self::sharing::Sharing;
 use super::options::VirtualSlots;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, step};
 
@@ -89,6 +90,9 @@ impl VirtualCluster {
 
     fn turn(&self, id: JobId, job: &VirtualJob) -> VirtualTurn {
         match self.rule {
+            VirtualSlots::SmallestFirst if mutant("hfsp/dealing") => {
+                (u32::MAX - job.size.tasks, id)
+            }
             VirtualSlots::SmallestFirst => (job.size.tasks, id),
             // Job numbers follow arrival. With fractions of slots the order does not matter.
             VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
@@ -166,6 +170,8 @@ impl VirtualCluster {
 
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
         self.age(now);
+        let tasks = if mutant("hfsp/limits") { self.slots.max(1) } else { size.tasks };
+        let size = Size { tasks, ..size };
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
         self.take(job);
         self.put(job, member);

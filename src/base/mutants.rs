@@ -1,0 +1,79 @@
+//! Wrong versions of single mechanisms, each at its place in the source. A build with assertions has them, and one
+//! may be chosen there by name; a program without assertions has neither them nor their names.
+//!
+//! ```
+//! # let (size, left) = (3, 2);
+//! use mumakil_base::mutants::mutant;
+//!
+//! let key = if mutant("doc.size") { size } else { left };
+//! # assert_eq!(key, 2);
+//! ```
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, RwLock};
+
+/// Whether any mutant is chosen: the answer is no wherever no experiment is judged.
+static IS_ANY: AtomicBool = AtomicBool::new(false);
+/// The chosen mutant.
+static CHOSEN: RwLock<String> = RwLock::new(String::new());
+/// Whether the chosen mutant's place was reached.
+static IS_MET: AtomicBool = AtomicBool::new(false);
+/// Held by the choice.
+static CHOICE: Mutex<()> = Mutex::new(());
+
+/// Returns whether the mutant of this name is chosen.
+#[inline(always)]
+pub fn mutant(name: &str) -> bool {
+    cfg!(debug_assertions) && IS_ANY.load(Ordering::Relaxed) && is_chosen(name)
+}
+
+fn is_chosen(name: &str) -> bool {
+    let is_chosen = *CHOSEN.read().expect("no writer panics") == name;
+    if is_chosen {
+        IS_MET.store(true, Ordering::Relaxed);
+    }
+    is_chosen
+}
+
+/// The choice of a mutant, for the whole process: whoever chooses waits for the choice before.
+#[derive(Debug)]
+pub struct ChosenMutant(
+    #[expect(dead_code, reason = "held until the choice ends")] MutexGuard<'static, ()>,
+);
+
+impl ChosenMutant {
+    /// Chooses the mutant of this name.
+    pub fn of(name: &str) -> Self {
+        let choice = CHOICE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        name.clone_into(&mut CHOSEN.write().expect("no writer panics"));
+        IS_MET.store(false, Ordering::Relaxed);
+        IS_ANY.store(true, Ordering::Relaxed);
+        Self(choice)
+    }
+
+    /// Returns whether its place was reached.
+    pub fn is_met(&self) -> bool {
+        IS_MET.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for ChosenMutant {
+    fn drop(&mut self) {
+        IS_ANY.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mutant_is_there_while_it_is_chosen() {
+        assert!(!mutant("a.b"));
+        let chosen = ChosenMutant::of("a.b");
+        assert!(!mutant("a.c") && !chosen.is_met());
+        assert!(mutant("a.b") && chosen.is_met());
+        drop(chosen);
+        assert!(!mutant("a.b"));
+    }
+}
