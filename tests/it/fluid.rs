@@ -91,6 +91,9 @@ pub(crate) enum FluidDiscipline {
     /// With right estimates no job ends later on a single server than under [`Self::Ps`]. A job that
     /// can use only a part of the system may end later: it cannot make up for its waiting.
     Fsp(LateJobs),
+    /// [`Self::Fsp`] with a guard: a job comes first from the moment on at which it needs its largest
+    /// share to end when it ends in the imagined run.
+    Guarded,
     /// Practical size-based scheduling: [`Self::Fsp`] whose imagined run shares by weights, and whose
     /// late jobs share by weights.
     Psbs,
@@ -102,13 +105,14 @@ pub(crate) enum FluidDiscipline {
 
 impl FluidDiscipline {
     /// All disciplines.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Ps,
         Self::Gps,
         Self::Las,
         Self::Fsp(LateJobs::InTurn),
         Self::Fsp(LateJobs::Shared),
         Self::Fsp(LateJobs::LeastAttained),
+        Self::Guarded,
         Self::Psbs,
         Self::Srpt(LateJobs::InTurn),
         Self::Srpt(LateJobs::Shared),
@@ -131,6 +135,7 @@ impl FluidDiscipline {
             Self::Gps => share::shared(jobs, course, by_weight),
             Self::Las => attained::least_first(jobs, course),
             Self::Fsp(late) => order::by_virtual_finish(jobs, course, late, equal),
+            Self::Guarded => order::by_guarded_finish(jobs, course, equal),
             Self::Psbs => order::by_virtual_finish(jobs, course, LateJobs::Shared, by_weight),
             Self::Srpt(late) => order::by_work_left(jobs, course, late),
         }

@@ -17,23 +17,11 @@ pub(super) fn by_virtual_finish(
     late: LateJobs,
     weight: impl Fn(&FluidJob) -> Rational,
 ) -> FluidCourse {
-    // In the imagined run a job is as large as its estimate.
-    let imagined: Vec<FluidJob> =
-        jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect();
-    let mut sharing = ImaginedRun { now: Rational::zero(), present: Vec::new() };
-    // Only an arrival changes the order: without arrivals, all jobs end as foreseen.
-    let mut finishes: BTreeMap<usize, Rational> = BTreeMap::new();
+    let imagined = imagined(jobs);
+    let mut sharing = ImaginedRun::default();
     flow(jobs, course, |now, present| {
-        let new = present.iter().filter(|job| !finishes.contains_key(&job.number));
-        let new: Vec<usize> = new.map(|job| job.number).collect();
-        if !new.is_empty() {
-            sharing.advance(Some(now), &weight);
-            let arriving = new.into_iter().map(|number| (number, &imagined[number]));
-            sharing.present.extend(arriving.map(|(number, job)| PresentJob::arriving(number, job)));
-            // Those that have ended by now have done so as foreseen before.
-            finishes.extend(sharing.clone().advance(None, &weight));
-        }
-        let finish = |place: usize| &finishes[&present[place].number];
+        sharing.meet(present, &imagined, now, &weight);
+        let finish = |place: usize| &sharing.finishes[&present[place].number];
         let order = ranked(present, |one, other| {
             let [one, other] = [one, other].map(|place| (finish(place), present[place].job));
             one.0.cmp(other.0).then(one.1.arrival.cmp(&other.1.arrival))
@@ -55,14 +43,76 @@ pub(super) fn by_virtual_finish(
     })
 }
 
+/// Serves the jobs under FSP, but those first that have no slack: they need their largest share from now on to
+/// end when they end in the imagined run.
+pub(super) fn by_guarded_finish(
+    jobs: &[FluidJob],
+    course: FluidCourse,
+    weight: impl Fn(&FluidJob) -> Rational,
+) -> FluidCourse {
+    let imagined = imagined(jobs);
+    let mut sharing = ImaginedRun::default();
+    flow(jobs, course, |now, present| {
+        sharing.meet(present, &imagined, now, &weight);
+        let finish = |place: usize| &sharing.finishes[&present[place].number];
+        let slack = |place: usize| {
+            let PresentJob { job, left, .. } = &present[place];
+            finish(place).clone() - now - left.clone() / &job.most
+        };
+        let has_slack = |place: usize| Rational::zero() < slack(place);
+        let order = ranked(present, |one, other| {
+            let [one, other] =
+                [one, other].map(|it| (has_slack(it), finish(it), &present[it].job.arrival));
+            one.cmp(&other)
+        });
+        let tiers = order.into_iter().map(|place| vec![place]).collect();
+        let shares = in_tiers(present, tiers, &weight);
+        // The less of its largest share a job has, the faster it loses slack.
+        let lost = (0..present.len()).filter(|place| has_slack(*place)).filter_map(|place| {
+            let speed = Rational::one() - shares[place].clone() / &present[place].job.most;
+            (!speed.is_zero()).then(|| slack(place) / &speed)
+        });
+        let lasts = least(lost);
+        FluidDivision { shares, lasts }
+    })
+}
+
+/// Returns the jobs of the imagined run, which are as large as their estimates.
+fn imagined(jobs: &[FluidJob]) -> Vec<FluidJob> {
+    jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect()
+}
+
 /// A run in which the jobs share the system.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct ImaginedRun<'a> {
     now: Rational,
     present: Vec<PresentJob<'a>>,
+    /// When each job ends, if no more jobs come.
+    finishes: BTreeMap<usize, Rational>,
 }
 
-impl ImaginedRun<'_> {
+impl<'a> ImaginedRun<'a> {
+    /// Goes on until now, if jobs have arrived, and foresees all ends anew. Only an arrival changes the order:
+    /// without arrivals, all jobs end as foreseen.
+    fn meet(
+        &mut self,
+        present: &[PresentJob<'_>],
+        imagined: &'a [FluidJob],
+        now: &Rational,
+        weight: impl Fn(&FluidJob) -> Rational,
+    ) {
+        let new = present.iter().filter(|job| !self.finishes.contains_key(&job.number));
+        let new: Vec<usize> = new.map(|job| job.number).collect();
+        if !new.is_empty() {
+            self.advance(Some(now), &weight);
+            let arriving = new.into_iter().map(|number| (number, &imagined[number]));
+            self.present.extend(arriving.map(|(number, job)| PresentJob::arriving(number, job)));
+            // Those that have ended by now have done so as foreseen before.
+            let ends = self.clone().advance(None, &weight);
+            self.finishes.extend(ends);
+        }
+    }
+
     /// Goes on up to an instant, or until all jobs have ended. Returns when jobs end on the way.
     fn advance(
         &mut self,

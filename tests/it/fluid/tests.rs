@@ -213,6 +213,17 @@ fn under_fsp_a_job_that_should_have_ended_is_first() {
     ends(FSP, &jobs, &["4", "12", "11"]);
 }
 
+/// A wide job and two narrow ones on a hundred slots, all at once. Under PS the wide one has half of the slots
+/// until it ends at 60, when the narrow ones have run at full width for as long; FSP lets the narrow ones wait.
+/// The guard runs the narrow ones at once, since they have no slack from the beginning.
+#[test]
+fn jobs_that_use_few_slots_are_later_under_fsp_unless_it_is_guarded() {
+    let jobs = [job(0, 30, "1"), job(0, 70, "0.25"), job(0, 70, "0.25")];
+    ends(Ps, &jobs, &["60", "70", "70"]);
+    ends(FSP, &jobs, &["30", "100", "100"]);
+    ends(FluidDiscipline::Guarded, &jobs, &["60", "70", "70"]);
+}
+
 #[test]
 fn srpt_goes_on_with_a_job_that_has_less_left_than_the_new_one() {
     // At 7 the first job has 3 left, less than the second job's 4. At 8 the first and the third

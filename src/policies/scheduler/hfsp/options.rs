@@ -133,6 +133,10 @@ pub(super) enum Discount {
 pub enum HfspOrder {
     /// The time at which the job ends in the virtual cluster, or has ended there.
     ProjectedFinish,
+    /// The same, but a job comes before all others from the moment on at which it needs all its slots
+    /// to end when it ends in the virtual cluster. Not of the papers: a job of few tasks cannot make
+    /// up for its waiting.
+    GuardedFinish,
     /// The work of the job that is left in the virtual cluster. Jobs that have ended there come
     /// first, in the order in which they ended.
     VirtualWork,
@@ -304,6 +308,13 @@ pub(in crate::scheduler) struct HfspRules {
     /// How long jobs wait for their input; `None`: until as many offers have passed them over as
     /// there are trackers.
     pub(super) delay: Option<DelaySpec>,
+}
+
+impl HfspOrder {
+    /// Returns whether the order depends on the real work that jobs have left.
+    pub(super) fn heeds_left(self) -> bool {
+        matches!(self, Self::GuardedFinish | Self::RemainingWork)
+    }
 }
 
 impl HfspRules {

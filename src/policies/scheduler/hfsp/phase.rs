@@ -30,7 +30,7 @@ pub(super) struct Phase {
     sizes: FxHashMap<JobId, f64>,
     /// The sizes of jobs as far as their tasks have ended, or all of them with the oracle.
     real: FxHashMap<JobId, RealSize>,
-    /// The real work left of each job, in seconds; used only if the order needs it.
+    /// The real work left of each job, in seconds; kept only if the order needs it.
     left: FxHashMap<JobId, f64>,
     /// The jobs whose work left has changed since jobs were last ranked by it, or that were late.
     moved: FxHashSet<JobId>,
@@ -41,8 +41,9 @@ pub(super) struct Phase {
     is_stale: bool,
     /// Which jobs have ranks that are up to date with the virtual cluster.
     ranked: Ranked,
-    /// The jobs that the virtual cluster has ranked, whose ranks go before the next round.
-    placed: Vec<JobId>,
+    /// The jobs that the virtual cluster has ranked, whose ranks go before the next round, each with its
+    /// end there.
+    placed: Vec<(JobId, f64)>,
     leaves_some_out: bool,
     /// The jobs that should have ended; empty if they are served in turn.
     late: FxHashMap<JobId, LateJob>,
@@ -203,11 +204,13 @@ impl Phase {
             estimates.task_done(job.id(), self.kind, self.trainer.seconds(last));
         }
         // With the oracle this draws the true time of each task anew.
-        if self.rules.order == HfspOrder::RemainingWork {
+        if self.rules.order.heeds_left() {
             self.note_done(job, attempt, report, estimates);
         }
         // Projected ends do not depend on the ends of real tasks.
-        self.is_stale |= self.rules.order != HfspOrder::ProjectedFinish;
+        let is_projected =
+            matches!(self.rules.order, HfspOrder::ProjectedFinish | HfspOrder::GuardedFinish);
+        self.is_stale |= !is_projected;
         self.use_findings(view, job, estimates);
         let tasks = job.tasks(self.kind);
         if tasks.finished() == tasks.total() {
@@ -330,6 +333,9 @@ impl Phase {
     ) -> Option<&'static str> {
         self.find_late(view, records);
         let note = self.rank_anew(view);
+        if self.rules.order == HfspOrder::GuardedFinish {
+            self.guard(view);
+        }
         self.late.iter().for_each(|(job, late)| self.line.place_at((late.rank, *job)));
         note
     }
@@ -375,6 +381,24 @@ impl Phase {
         }))
     }
 
+    /// Ranks those jobs first, by their virtual ends, that need all their slots from now on to end by
+    /// then. A job stays first until its last task has ended. Takes O(n log n) for n jobs.
+    fn guard(&mut self, view: &View<'_>) {
+        self.rank_all();
+        for (id, end) in &self.placed {
+            let Some(job) = view.job(*id) else { continue };
+            let tasks = job.tasks(self.kind);
+            let unfinished = tasks.total() - tasks.finished() - tasks.failed();
+            // Tasks that run count as if they had just begun.
+            let needed = self
+                .left
+                .get(id)
+                .map_or(0.0, |left| left / f64::from(unfinished.min(self.slots).max(1)));
+            let has_slack = needed < self.cluster.until(view.now(), *end);
+            self.line.place_at((Measure(if has_slack { *end } else { LATE + end }), *id));
+        }
+    }
+
     /// If anything that affects ranks has changed, computes all ranks anew, or marks them as
     /// outdated if [`Phase::rank_all`] and [`Phase::rank_more`] compute them. Returns a note for
     /// the event log when jobs cease or begin to have virtual slots.
@@ -391,7 +415,7 @@ impl Phase {
         }
         (self.slots, self.is_stale) = (slots, false);
         match self.rules.order {
-            HfspOrder::ProjectedFinish => self.ranked = Ranked::Nobody,
+            HfspOrder::ProjectedFinish | HfspOrder::GuardedFinish => self.ranked = Ranked::Nobody,
             // Jobs that have virtually ended come before all others, in the order of their ends.
             HfspOrder::VirtualWork => {
                 let rank =
@@ -422,8 +446,7 @@ impl Phase {
             return;
         }
         let finishes = self.cluster.finishes();
-        self.placed.clear();
-        self.placed.extend(finishes.iter().map(|(id, _)| *id));
+        self.placed.clone_from(&finishes);
         let rank = |id: JobId, at| self.late.get(&id).map_or(Measure(at), |late| late.rank);
         self.line.place_all(finishes.into_iter().map(|(id, at)| (rank(id, at), id)));
         self.ranked = Ranked::All;
@@ -436,8 +459,8 @@ impl Phase {
             && let Some(dealing) = self.cluster.foresee()
         {
             // The ranks of the last round are outdated: remove them before new ranks are set.
-            let known = self.placed.drain(..).filter(|job| self.cluster.has(*job));
-            known.for_each(|job| self.line.displace(job));
+            let known = self.placed.drain(..).filter(|(job, _)| self.cluster.has(*job));
+            known.for_each(|(job, _)| self.line.displace(job));
             for (job, at) in self.cluster.ended() {
                 let rank = self.late.get(&job).map_or(Measure(at), |late| late.rank);
                 self.line.place_at((rank, job));
@@ -451,7 +474,7 @@ impl Phase {
                     break;
                 };
                 self.line.place_at((Measure(at), job));
-                self.placed.push(job);
+                self.placed.push((job, at));
             }
             return true;
         }
@@ -486,7 +509,10 @@ impl Phase {
         match (reason, self.rules.order) {
             (Reason::Sample, _) => ("sample", f64::from(tasks)),
             _ if self.late.contains_key(&job) => ("late", rank.0 - LATE),
-            (_, HfspOrder::ProjectedFinish) => ("projected_finish", rank.0),
+            (_, HfspOrder::GuardedFinish) if rank.0 < 0.0 => ("no_slack", rank.0 - LATE),
+            (_, HfspOrder::ProjectedFinish | HfspOrder::GuardedFinish) => {
+                ("projected_finish", rank.0)
+            }
             (_, HfspOrder::VirtualWork) => ("virtual_work", rank.0),
             (_, HfspOrder::RemainingWork) => ("remaining_work", rank.0),
         }

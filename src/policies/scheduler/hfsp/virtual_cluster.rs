@@ -244,6 +244,12 @@ impl VirtualCluster {
         self.ended().chain(ends).chain(others).collect()
     }
 
+    /// Returns how long it takes until this virtual time, in seconds; below zero if it has passed.
+    pub(super) fn until(&self, now: SimTime, virtual_s: f64) -> f64 {
+        let passed = now.saturating_since(self.aged).as_secs_f64();
+        (virtual_s - self.clock) / self.pace - passed
+    }
+
     /// Returns whether some job has no slot: by the number of jobs, or by its weight.
     pub(super) fn leaves_some_out(&self) -> bool {
         let outnumber = (self.slots as usize) < self.open.len();

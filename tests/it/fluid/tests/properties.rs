@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use mumakil::random::{Purpose, stream};
 use num_traits::{One, Zero};
 use proptest::prelude::*;
+use rand::RngExt as _;
 
 use super::super::FluidDiscipline::{Gps, Ps};
 use super::super::{FluidCourse, FluidDiscipline, FluidJob, Interval, LateJobs, Rational};
@@ -190,6 +192,12 @@ proptest! {
     }
 
     #[test]
+    fn on_a_single_server_the_guard_changes_nothing(jobs in any_single(8)) {
+        let jobs = single(&jobs);
+        prop_assert_eq!(finishes(FluidDiscipline::Guarded, &jobs), finishes(FSP, &jobs));
+    }
+
+    #[test]
     fn on_a_single_server_no_schedule_has_a_lesser_mean_than_srpt(jobs in any_single(6)) {
         let sizes: Vec<u64> = jobs.iter().map(|job| job.1).collect();
         let least = least_sum(&jobs, 0, &sizes, &mut Known::new());
@@ -267,4 +275,33 @@ proptest! {
             prop_assert_eq!(&finish, &finishes[*place]);
         }
     }
+}
+
+/// Of 300 sets of 2 to 8 jobs: how many have a job that ends later than under PS, and how many a longer mean. Jobs
+/// arrive within 100 s, take 1 to 100 s with all that they can use, and can use from `least` twentieths of the system
+/// to all of it.
+fn sets_worse_than_ps(discipline: FluidDiscipline, least: u64) -> [usize; 2] {
+    let sets = (0..300).map(|set| {
+        let mut draw = stream(42, Purpose::Workload, set);
+        let jobs: Vec<FluidJob> = (0..draw.random_range(2..=8))
+            .map(|_| {
+                let most = ratio(draw.random_range(least..=20), 20);
+                let [arrival, time] = [0..100, 1..101].map(|it| ratio(draw.random_range(it), 1));
+                FluidJob { most: most.clone(), ..FluidJob::of(arrival, time * most) }
+            })
+            .collect();
+        let [own, ps] = [discipline, Ps].map(|it| it.serve(&jobs));
+        let is_later = own.jobs.iter().zip(&ps.jobs).any(|(own, ps)| ps.finish < own.finish);
+        [is_later, ps.mean_sojourn() < own.mean_sojourn()]
+    });
+    let sets: Vec<[bool; 2]> = sets.collect();
+    [0, 1].map(|which| sets.iter().filter(|set| set[which]).count())
+}
+
+/// The theorem holds where every job can use the whole system, and there alone. The guard mends nearly all of it.
+#[test]
+fn fsp_is_worse_than_ps_in_most_sets_of_limited_jobs_and_in_few_with_the_guard() {
+    let wide = sets_worse_than_ps(FSP, 20);
+    let limited = [FSP, FluidDiscipline::Guarded].map(|it| sets_worse_than_ps(it, 1));
+    assert_eq!((wide, limited), ([0, 0], [[224, 26], [10, 0]]));
 }
