@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mumakil::random::{Purpose, stream};
 use num_traits::{One, Zero};
 use proptest::prelude::*;
-use rand::RngExt as _;
+use rand::RngExt;
 
 use super::super::FluidDiscipline::{Gps, Ps};
 use super::super::{FluidCourse, FluidDiscipline, FluidJob, Interval, LateJobs, Rational};
