@@ -49,6 +49,9 @@ papers: build ## Repeat the papers' experiments and write the guide's table of t
 	$(MUMAKIL) papers --sabotage --markdown > target/papers.md
 	sed -i -e '/^<!-- papers: made/,/^<!-- papers: end/{//!d}' \
 	    -e '/^<!-- papers: made/r target/papers.md' satellites/papers/experiments.md
+	for study in scenarios/findings/*.yaml; do \
+	    cp out/papers/$$(basename $$study .yaml)/charts/01.svg $${study%.yaml}.svg; \
+	done
 
 picture: build ## Draw the README's pictures anew: a run's report, a study's chart, the attempts of a run
 	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture

@@ -71,6 +71,7 @@
 //! | [`theory`] | closed forms: the expected results of a run |
 //! | [`dense`] | lists indexed by dense numbers, which grow on demand |
 //! | [`nearest`] | the known name that a misspelt one may mean |
+//! | [`mutants`] | wrong versions of single mechanisms, in builds with assertions |
 //! | [`panics`] | the panics that no code has answered for |
 //! | [`expression`] | the syntax of expectations and of ranks |
 //! | [`files`] | the names of a run's files |
@@ -103,8 +104,8 @@
 //! unit test calls the cores directly, and the actors around them are a few lines.
 
 pub use mumakil_base::{
-    dense, disk, expression, files, nearest, panics, random, shell, statistics, text_form, theory,
-    units,
+    dense, disk, expression, files, mutants, nearest, panics, random, shell, statistics, text_form,
+    theory, units,
 };
 pub use mumakil_compare as compare;
 pub use mumakil_core::{cluster, mapred, trace};

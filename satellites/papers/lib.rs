@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! LIST   DS-F5-7  "IO-heavy jobs under FIFO, fair sharing and delay scheduling"
-//! FILES  delay-scheduling/DS-F5-7.yaml          experiment: {id: DS-F5-7, …}
-//!        delay-scheduling/DS-F5-7-fabric.yaml   experiment: {id: DS-F5-7, …}
+//! FILES  papers/delay-scheduling/DS-F5-7.yaml          experiment: {id: DS-F5-7, …}
+//!        papers/delay-scheduling/DS-F5-7-fabric.yaml   experiment: {id: DS-F5-7, …}
 //! report: a row for each expectation of both files
 //! ```
 //! The list names every experiment, even one without a file, so that a missing file is noticed.
@@ -34,7 +34,10 @@ pub fn satellite() -> Satellite {
     let ids = LIST.iter().map(|listed| listed.id).collect();
     Satellite {
         commands: vec![papers.names("ids", ids)],
-        chapters: vec![Chapter::new("experiments", include_str!("experiments.md"))],
+        chapters: vec![
+            Chapter::new("experiments", include_str!("experiments.md")),
+            Chapter::new("findings", include_str!("findings.md")),
+        ],
         ..Satellite::default()
     }
 }
@@ -55,17 +58,17 @@ macro_rules! experiments {
         pub const LIST: &[ListedExperiment] =
             &[$($(ListedExperiment { id: $id, what: $what },)*)*];
 
-        /// The files in the binary, by their paths below `scenarios/papers/`.
+        /// The files in the binary, by their paths below `scenarios/`.
         const FILES: &[(&str, &str)] =
             &[$($($((concat!($paper, "/", $file, ".yaml"), include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/", $paper, "/", $file, ".yaml"
+                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $paper, "/", $file, ".yaml"
             ))),)*)*)*];
     };
 }
 
 // For each paper its experiments, each with its id, its subject and its files.
 experiments! {
-    "delay-scheduling" {
+    "papers/delay-scheduling" {
         "DS-F1" "task and job lengths of a Facebook-like generator" ["DS-F1"]
         "DS-3.2" "how soon new jobs have all their slots" ["DS-3.2"]
         "DS-F2" "locality by job size under naive fair sharing" ["DS-F2"]
@@ -85,7 +88,7 @@ experiments! {
         "DS-preempt" "minimum shares restored by killing" ["DS-preempt" "DS-preempt-fair"]
         "DS-3.5.1" "long tasks and hot spots" ["DS-3.5.1-long" "DS-3.5.1-hot"]
     }
-    "hfsp" {
+    "papers/hfsp" {
         "H-F1" "worked example: one server" ["H-F1"]
         "H-F2" "worked example: limited parallelism" ["H-F2"]
         "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4"]
@@ -101,19 +104,19 @@ experiments! {
         "H-xi" "confidence during training" ["H-xi" "H-xi-delta" "H-xi-small"]
         "H-v1-v2" "the two papers' variants" ["H-v1-v2-maps" "H-v1-v2-victims"]
     }
-    "srt" {
+    "papers/srt" {
         "S-F3-7" "small and large jobs under fair sharing and SRT" ["S-F3-7" "S-F3-7-coupling"]
         "S-F8" "small jobs behind large ones" ["S-F8"]
         "S-F9-10" "SRT over the size of the cluster" ["S-F9-10"]
         "S-F11" "SRT in the capacity scheduler" ["S-F11"]
     }
-    "modified-fair" {
+    "papers/modified-fair" {
         "M-F4-5" "worked example: a line and fair sharing" ["M-F4-5"]
         "M-A" "the modified fair scheduler, experiment A" ["M-A"]
         "M-B" "the modified fair scheduler, experiment B" ["M-B"]
         "M-abl" "what each mechanism is worth" ["M-abl"]
     }
-    "late" {
+    "papers/late" {
         "L-het" "second attempts where nodes are not alike" ["L-het"]
         "L-strag" "second attempts where few nodes are very slow" ["L-strag"]
         "L-cap" "LATE over its cap" ["L-cap"]
@@ -121,11 +124,17 @@ experiments! {
         "L-loss" "FB2009 while 1 % of the nodes crash an hour" ["L-loss"]
         "L-hfsp" "HFSP's sizes and order while nodes crash" ["L-hfsp"]
     }
-    "mumak" {
+    "papers/mumak" {
         "MK-19" "Mumak's 19-job trace in Mumak's own model" ["MK-19" "MK-19-stress"]
     }
-    "real-hadoop" {
+    "papers/real-hadoop" {
         "RH" "a running Hadoop 1.2.1, job by job" ["RH-fifo" "RH-small"]
+    }
+    "findings" {
+        "F-dominate" "does HFSP dominate fair sharing?" ["F-dominate"]
+        "F-chains" "by what size should jobs of workflows be served?" ["F-chains"]
+        "F-second" "second attempts beside preemption" ["F-second"]
+        "F-waiting" "where does waiting for locality fail?" ["F-waiting"]
     }
 }
 
@@ -207,10 +216,15 @@ mod tests {
 
     #[test]
     fn every_file_is_in_the_binary_and_belongs_to_the_list() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/papers");
-        let there = files(Some(&folder)).unwrap();
-        let there: Vec<&Path> =
-            there.iter().map(|file| file.path.strip_prefix(&folder).unwrap()).collect();
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let there =
+            ["findings", "papers"].map(|folder| files(Some(&scenarios.join(folder))).unwrap());
+
+        let there: Vec<&Path> = there
+            .iter()
+            .flatten()
+            .map(|file| file.path.strip_prefix(&scenarios).unwrap())
+            .collect();
         let embedded = files(None).unwrap();
         let mut names: Vec<&Path> = embedded.iter().map(|file| &*file.path).collect();
         names.sort_unstable();

@@ -8,8 +8,16 @@ use mumakil::study::{Plan, Study};
 use crate::{Room, files, root};
 
 /// Folders with parts of scenarios, with exercises and with pictures, which other tests check.
-const PRESETS: [&str; 7] =
-    ["clusters/", "course/", "gallery/", "hadoop/", "papers/", "traces/", "workloads/"];
+const PRESETS: [&str; 8] = [
+    "clusters/",
+    "course/",
+    "findings/",
+    "gallery/",
+    "hadoop/",
+    "papers/",
+    "traces/",
+    "workloads/",
+];
 
 /// Returns the names of all scenarios that are a single run.
 pub(crate) fn runs() -> Vec<String> {
