@@ -224,7 +224,7 @@ impl Scheduler for ModifiedFair {
             let view = offer.view();
             let of_pool = |pool| self.standings.in_order(&view, pool, kind);
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
-            Some((self.standings.ready(kind).flat_map(of_pool).next()?, why))
+            Some((self.standings.ready(kind, view.capacity(kind)).flat_map(of_pool).next()?, why))
         });
     }
 }
@@ -245,7 +245,7 @@ impl ModifiedFair {
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
-        let mut pools = standings.ready(kind);
+        let mut pools = standings.ready(kind, offer.view().capacity(kind));
         if kind == SlotKind::Reduce {
             return pools.find_map(|pool| {
                 let mut jobs = standings.in_order(&offer.view(), pool, kind);

@@ -145,8 +145,20 @@ impl Standings {
         (self.running[kind], self.demand[kind])
     }
 
-    pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
-        self.ready[kind].iter().map(|key| key.pool)
+    /// Returns the pools that could use one of the cluster's slots and may have one, the next pool first. If no more
+    /// slots are free than are kept for small jobs, only the shared pool may have one.
+    pub(super) fn ready(&self, kind: SlotKind, slots: u32) -> impl Iterator<Item = PoolId> {
+        let kept = self.kept(kind);
+        let are_kept = 0 < kept && slots <= self.running[kind] + kept;
+        let pools = self.ready[kind].iter().map(|key| key.pool);
+        pools.filter(move |pool| !are_kept || *pool == SHARED)
+    }
+
+    /// Returns how many slots are kept for small jobs that wait.
+    fn kept(&self, kind: SlotKind) -> u32 {
+        let shared = &self.pools[SHARED.index()];
+        let SharingTasks { running, pending } = shared.tasks[kind];
+        shared.min[kind].saturating_sub(running).min(pending)
     }
 
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
@@ -412,11 +424,10 @@ impl Standings {
     }
 
     fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
-        let shared = &mut self.pools[SHARED.index()];
-        let SharingTasks { running, pending } = shared.tasks[kind];
         // Slots that are kept for small jobs are not free.
-        let kept = shared.min[kind].saturating_sub(running).min(pending);
-        let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
+        let free = slots.saturating_sub(self.running[kind]).saturating_sub(self.kept(kind));
+        let shared = &mut self.pools[SHARED.index()];
+        let running = shared.tasks[kind].running;
         let needs = &self.needs[kind];
         let share = if self.options.pool_allocation {
             Share::Free { slots: free, pending: needs.pending }
