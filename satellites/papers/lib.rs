@@ -111,7 +111,7 @@ experiments! {
         "M-F4-5" "worked example: a line and fair sharing" ["M-F4-5"]
         "M-A" "the modified fair scheduler, experiment A" ["M-A"]
         "M-B" "the modified fair scheduler, experiment B" ["M-B"]
-        "M-abl" "what each mechanism is worth" ["M-abl"]
+        "M-abl" "what each mechanism is worth" ["M-abl" "M-abl-A"]
     }
     "late" {
         "L-het" "second attempts where nodes are not alike" ["L-het"]
