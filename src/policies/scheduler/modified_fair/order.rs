@@ -77,6 +77,7 @@ impl SharingKey {
         let SharingTasks { running, pending } = pool.tasks[kind];
         let min = match pool.min[kind].min(pending) {
             _ if mutant("mfair/whole-minimum") => pool.min[kind],
+            _ if mutant("mfair/minimum-of-maps") => pool.min[SlotKind::Map].min(pending),
             _ if mutant("mfair/no-pool-minimum") => 0,
             min => min,
         };
