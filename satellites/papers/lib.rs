@@ -112,9 +112,14 @@ experiments! {
     }
     "papers/modified-fair" {
         "M-F4-5" "worked example: a line and fair sharing" ["M-F4-5"]
+        "M-F6" "worked example: small jobs share a pool" ["M-F6"]
+        "M-F7" "worked example: free slots by pending tasks" ["M-F7" "M-F7-load"]
+        "M-F8-9" "worked example: the order of jobs and of pools" ["M-F8-9"]
+        "M-EQ7-8" "worked example: delays that follow waits" ["M-EQ7-8"]
+        "M-T3" "worked example: priorities that follow locality" ["M-T3"]
         "M-A" "the modified fair scheduler, experiment A" ["M-A"]
         "M-B" "the modified fair scheduler, experiment B" ["M-B"]
-        "M-abl" "what each mechanism is worth" ["M-abl"]
+        "M-abl" "what each mechanism is worth" ["M-abl" "M-abl-A"]
     }
     "papers/late" {
         "L-het" "second attempts where nodes are not alike" ["L-het"]
@@ -132,6 +137,7 @@ experiments! {
     }
     "findings" {
         "F-dominate" "does HFSP dominate fair sharing?" ["F-dominate"]
+        "F-modified" "which mechanism made the modified fair scheduler fast?" ["F-modified"]
         "F-chains" "by what size should jobs of workflows be served?" ["F-chains"]
         "F-second" "second attempts beside preemption" ["F-second"]
         "F-waiting" "where does waiting for locality fail?" ["F-waiting"]

@@ -44,6 +44,7 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -224,7 +225,7 @@ impl Scheduler for ModifiedFair {
             let view = offer.view();
             let of_pool = |pool| self.standings.in_order(&view, pool, kind);
             let why = if self.is_sated(kind) { Reason::NotCounted } else { Reason::TrackerLoad };
-            Some((self.standings.ready(kind).flat_map(of_pool).next()?, why))
+            Some((self.standings.ready(kind, view.capacity(kind)).flat_map(of_pool).next()?, why))
         });
     }
 }
@@ -245,7 +246,7 @@ impl ModifiedFair {
 
     fn launch(&mut self, offer: &mut Offer<'_>, kind: SlotKind) -> Option<Launched> {
         let Self { standings, delay, waits, options } = self;
-        let mut pools = standings.ready(kind);
+        let mut pools = standings.ready(kind, offer.view().capacity(kind));
         if kind == SlotKind::Reduce {
             return pools.find_map(|pool| {
                 let mut jobs = standings.in_order(&offer.view(), pool, kind);
@@ -260,8 +261,13 @@ impl ModifiedFair {
                 let reason = Reason::Share(standings.standing(pool, kind));
                 let launched = delay.launch_map(offer, job, 1, false, reason)?;
                 if options.delay_adjustment {
+                    let is_late = mutant("mfair/waited-after");
+                    let waited = if is_late { delay.waited(job) } else { waited };
                     waits.note(launched.locality, waited);
-                    delay.adjust(waits.delays());
+                    let [node, rack] = waits.delays();
+                    let node = node.filter(|_| !mutant("mfair/rack-wait-only"));
+                    let rack = rack.filter(|_| !mutant("mfair/node-wait-only"));
+                    delay.adjust([node, rack]);
                 }
                 Some(launched)
             },

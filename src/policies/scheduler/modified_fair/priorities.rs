@@ -12,6 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_core::mapred::Priority::{
     High as H, Low as L, Normal as N, VeryHigh as Vh, VeryLow as Vl,
 };
@@ -44,6 +45,8 @@ const TABLE: [[[Priority; 5]; 3]; 3] = [
 impl PriorityAdjustment {
     /// Returns a job's priority after a map at `now`, whose map before was at `before`.
     pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
+        let (before, now) =
+            if mutant("mfair/priority-backwards") { (now, before) } else { (before, now) };
         match self {
             Self::Text => by_text(priority, before, now),
             Self::Table => TABLE[before as usize][now as usize][priority as usize],
@@ -55,8 +58,14 @@ impl PriorityAdjustment {
 fn by_text(priority: Priority, before: Locality, now: Locality) -> Priority {
     match (priority, (before as usize).cmp(&(now as usize))) {
         // "A minor adjustment … for the balance of fairness": no job stays at an end of the scale.
-        (Vh, std::cmp::Ordering::Equal) => H,
-        (Vl, std::cmp::Ordering::Equal) => L,
+        (Vh, std::cmp::Ordering::Equal) if !mutant("mfair/stays-very-high") => H,
+        (Vl, std::cmp::Ordering::Equal) if !mutant("mfair/stays-very-low") => L,
+        (_, std::cmp::Ordering::Less) if mutant("mfair/one-level-down") => {
+            LEVELS[(priority as usize + 1).min(LEVELS.len() - 1)]
+        }
+        (_, std::cmp::Ordering::Greater) if mutant("mfair/one-level-up") => {
+            LEVELS[(priority as usize).saturating_sub(1)]
+        }
         _ => {
             let level = priority as usize + now as usize;
             // A priority cannot leave the scale: it stays at the end.

@@ -21,6 +21,7 @@ use crate::scheduler::shared::line::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding,
@@ -130,7 +131,9 @@ impl Standings {
         };
         standings.make_states();
         // Section 3.1: "Jobs in the sharedPool are scheduled using FIFO for simplicity."
-        standings.pools[SHARED.index()].order = JobOrder::Fifo;
+        if !mutant("mfair/shared-by-need") {
+            standings.pools[SHARED.index()].order = JobOrder::Fifo;
+        }
         standings
     }
 
@@ -145,8 +148,22 @@ impl Standings {
         (self.running[kind], self.demand[kind])
     }
 
-    pub(super) fn ready(&self, kind: SlotKind) -> impl Iterator<Item = PoolId> {
-        self.ready[kind].iter().map(|key| key.pool)
+    /// Returns the pools that could use one of the cluster's slots and may have one, the next pool first. If no more
+    /// slots are free than are kept for small jobs, only the shared pool may have one.
+    pub(super) fn ready(&self, kind: SlotKind, slots: u32) -> impl Iterator<Item = PoolId> {
+        let kept = self.kept(kind);
+        let are_kept = 0 < kept && slots <= self.running[kind] + kept;
+        let pools = self.ready[kind].iter().map(|key| key.pool);
+        pools.filter(move |pool| !are_kept || *pool == SHARED)
+    }
+
+    /// Returns how many slots are kept for small jobs that wait.
+    fn kept(&self, kind: SlotKind) -> u32 {
+        let shared = &self.pools[SHARED.index()];
+        let SharingTasks { running, pending } = shared.tasks[kind];
+        let pending = if mutant("mfair/kept-for-nobody") { u32::MAX } else { pending };
+        let kept = shared.min[kind].saturating_sub(running).min(pending);
+        if mutant("mfair/none-kept") { 0 } else { kept }
     }
 
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
@@ -204,11 +221,15 @@ impl Standings {
     pub(super) fn enter(&mut self, job: &Job) {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
-        let total = PerSlot::of(|kind| job.tasks(kind).total());
+        let mut total = PerSlot::of(|kind| job.tasks(kind).total());
+        total.map += if mutant("mfair/size-of-all") { total.reduce } else { 0 };
         let member = SharingJob {
             own,
             // Rounds decide which size is small; a new job of that size is small at once.
-            pool: if self.small_maps == Some(total.map) { SHARED } else { own },
+            pool: match self.small_maps == Some(total.map) && !mutant("mfair/joins-late") {
+                true => SHARED,
+                false => own,
+            },
             came_with: job.priority(),
             priority: job.priority(),
             arrived: job.submitted_at(),
@@ -269,7 +290,8 @@ impl Standings {
         let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
         let is_runnable = member.runnable_since.is_some();
         for kind in SlotKind::BOTH {
-            let pending = if is_runnable { self.reduces.pending(job, kind) } else { 0 };
+            let counts = is_runnable || mutant("mfair/all-pending");
+            let pending = if counts { self.reduces.pending(job, kind) } else { 0 };
             self.count(id, kind, SharingTasks { running: job.tasks(kind).running(), pending });
         }
     }
@@ -281,11 +303,19 @@ impl Standings {
         self.launches += 1;
         self.pools[member.pool.index()].last_launch = self.launches;
         // The first map has no earlier map to compare with. A map without input has no locality.
+        if mutant("mfair/from-node") {
+            member.locality.get_or_insert(Locality::Node);
+        }
         if let Some(now) = launched.locality
             && let Some(before) = member.locality.replace(now)
         {
             let adjustment = self.options.priority_adjustment;
-            member.priority = adjustment.after(member.priority, before, now);
+            let is_first = mutant("mfair/from-first-priority");
+            let from = if is_first { member.came_with } else { member.priority };
+            member.priority = adjustment.after(from, before, now);
+            if mutant("mfair/first-locality") {
+                member.locality = Some(before);
+            }
         }
         self.refresh(view, id);
     }
@@ -343,7 +373,9 @@ impl Standings {
     /// Moves small jobs into the shared pool, and other jobs back into their own pools.
     fn classify(&mut self, view: &View<'_>) {
         // "The average number of map slots configured in a slave node" (section 3.1).
-        let per_node = f64::from(view.capacity(SlotKind::Map)) / f64::from(view.trackers().max(1));
+        let kind = if mutant("mfair/by-reduce-slots") { SlotKind::Reduce } else { SlotKind::Map };
+        let nodes = if mutant("mfair/by-all-slots") { 1 } else { view.trackers().max(1) };
+        let per_node = f64::from(view.capacity(kind)) / f64::from(nodes);
         let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
         // Section 3.2: the shared pool gets exactly this many slots.
@@ -351,7 +383,14 @@ impl Standings {
             Some(SmallJobs { slots, .. }) if self.options.pool_allocation => (slots, slots),
             _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
         };
+        if mutant("mfair/shared-without-minimum") {
+            shared.min = PerSlot::default();
+        }
+        if mutant("mfair/shared-without-maximum") {
+            shared.max = PerSlot { map: u32::MAX, reduce: u32::MAX };
+        }
         let are = small.map(|small| small.maps);
+        let are = if mutant("mfair/small-for-ever") { self.small_maps.or(are) } else { are };
         let were = mem::replace(&mut self.small_maps, are);
         // Move only the jobs of these two sizes; all other jobs stay in their pools.
         if were != are {
@@ -366,7 +405,8 @@ impl Standings {
         // Subtract it from the sums of its old pool; `refresh` adds it to those of the new one.
         self.withdraw(id);
         let Some(member) = self.jobs.get_mut(&id) else { return };
-        let is_small = self.small_maps == Some(member.total.map);
+        let stays = member.pool == SHARED && mutant("mfair/never-back");
+        let is_small = self.small_maps == Some(member.total.map) || stays;
         member.pool = if is_small { SHARED } else { member.own };
         self.refresh(view, id);
     }
@@ -389,7 +429,7 @@ impl Standings {
 
     /// Allots slots anew if some have become free since the last allotment.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
-        if self.has_freed && self.options.pool_allocation {
+        if self.has_freed && self.options.pool_allocation && !mutant("mfair/freed-wait") {
             self.allot(view);
         }
     }
@@ -412,14 +452,19 @@ impl Standings {
     }
 
     fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
+        // Slots that are kept for small jobs are not free.
+        let free = slots.saturating_sub(self.running[kind]).saturating_sub(self.kept(kind));
+        let free = if mutant("mfair/all-are-free") { slots } else { free };
         let shared = &mut self.pools[SHARED.index()];
         let SharingTasks { running, pending } = shared.tasks[kind];
-        // Slots that are kept for small jobs are not free.
-        let kept = shared.min[kind].saturating_sub(running).min(pending);
-        let free = slots.saturating_sub(self.running[kind]).saturating_sub(kept);
         let needs = &self.needs[kind];
+        let pending = match needs.pending {
+            all if mutant("mfair/parts-with-shared") => all + u64::from(pending),
+            _ if mutant("mfair/reduces-by-maps") => self.needs[SlotKind::Map].pending,
+            all => all,
+        };
         let share = if self.options.pool_allocation {
-            Share::Free { slots: free, pending: needs.pending }
+            Share::Free { slots: free, pending }
         } else {
             // Each pool may have its maximum, as in `fair`.
             Share::All
@@ -449,13 +494,15 @@ impl SharingPool {
 
     fn need(&self, kind: SlotKind, maximum: Maximum) -> PoolNeed {
         let SharingTasks { running, pending } = self.tasks[kind];
+        let kind = if mutant("mfair/bounds-of-maps") { SlotKind::Map } else { kind };
         PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
     }
 
     /// Computes the limit and the demand from an allotment and the need at its time.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
         // Only the first call counts: later the pool may have another need.
-        if mem::replace(&mut self.told_by[kind], allotment) != allotment {
+        let is_new = mem::replace(&mut self.told_by[kind], allotment) != allotment;
+        if is_new || mutant("mfair/limit-again") {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);
         }
@@ -463,10 +510,11 @@ impl SharingPool {
 
     /// Returns the pool's position; `None` if it could not use a slot or may not have one.
     fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<SharingKey> {
-        if self.ready[kind].is_empty() || self.limit[kind] <= self.tasks[kind].running {
+        let above = if mutant("mfair/one-above-limit") { 1 } else { 0 };
+        if self.ready[kind].is_empty() || self.limit[kind] + above <= self.tasks[kind].running {
             return None;
         }
-        Some(if sorts {
+        Some(if sorts && !mutant("mfair/pools-as-fair") {
             SharingKey::by_need(self, id, kind)
         } else {
             SharingKey::by_share(self, id, kind)
@@ -485,8 +533,15 @@ impl SharingJob {
         }
         let in_line = |priority| JobKey::in_line(priority, self.arrived, job);
         Some(match order {
+            JobOrder::Fifo if mutant("mfair/line-by-priority") => in_line(self.priority),
+            JobOrder::Fifo if mutant("mfair/line-by-arrival") => in_line(Priority::Normal),
             JobOrder::Fifo => in_line(self.came_with),
-            JobOrder::Fair if sorts => in_line(self.priority).by_need(tasks),
+            JobOrder::Fair if mutant("mfair/needs-of-maps") => {
+                in_line(self.priority).by_need(self.tasks[SlotKind::Map])
+            }
+            JobOrder::Fair if sorts && !mutant("mfair/jobs-as-fair") => {
+                in_line(self.priority).by_need(tasks)
+            }
             JobOrder::Fair => in_line(self.priority).by_share(tasks.running),
         })
     }

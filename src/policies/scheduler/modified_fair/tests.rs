@@ -46,7 +46,7 @@ fn small_jobs_stand_in_line_for_the_slots_that_they_share() {
 }
 
 #[test]
-fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
+fn slots_that_are_kept_for_small_jobs_do_not_go_to_others_round_by_round() {
     let held = |option: &str| {
         let mut bench = bench(3, &format!("delay: {{w1: 1h, w2: 0s}}, {option}"));
         let [a] = submit(&mut bench, [("a", 40)]);
@@ -54,7 +54,10 @@ fn the_slots_of_small_jobs_are_kept_while_others_want_them() {
         let [b, c] = submit(&mut bench, [("a", 40), ("a", 40)]);
         // The node with the job's input has no free slot, and the job waits for it.
         let small = bench.submit(3, 0, |spec| spec.input = Some(Input::on_trackers([2; 3])));
-        bench.tick().fill();
+        // A pool may always have one slot more, so with each round others came nearer to the kept slots.
+        for _ in 0..4 {
+            bench.tick().fill();
+        }
         let [a, b, c, small] = bench.held(Map, [a, b, c, small]);
         [a + b + c, small]
     };

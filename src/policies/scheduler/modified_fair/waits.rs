@@ -11,6 +11,7 @@
 //! A job that launches a map in a rack of its input has first waited for a node. So the second
 //! delay is the mean wait of maps in racks less the mean wait of maps on nodes.
 
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Locality;
 
@@ -31,14 +32,20 @@ impl Waits {
     /// Counts a map whose job had been passed over for `waited` before the launch.
     pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
         let mean = match locality {
-            _ if waited.is_zero() => return,
-            Some(Locality::Node) => &mut self.node,
-            Some(Locality::Rack) => &mut self.rack,
+            _ if waited.is_zero() && !mutant("mfair/waits-of-zero") => return,
+            Some(Locality::Node) if !mutant("mfair/no-node-waits") => &mut self.node,
+            Some(Locality::Rack) if !mutant("mfair/no-rack-waits") => &mut self.rack,
+            Some(Locality::OffRack) if mutant("mfair/off-rack-waits") => &mut self.rack,
             // Off the rack a job has waited without finding its input.
             _ => return,
         };
+        match mean.number {
+            1.. if mutant("mfair/first-wait") => return,
+            _ if mutant("mfair/last-wait") => *mean = MeanWait::default(),
+            _ => {}
+        }
         mean.micros = mean.micros.saturating_add(waited.as_micros());
-        mean.number += 1;
+        mean.number += u64::from(mean.number == 0 || !mutant("mfair/sum-of-waits"));
     }
 
     /// Returns the waits for nodes and for racks, if they are measured.
@@ -47,7 +54,11 @@ impl Waits {
             // Without a measured wait there is no mean, and the old delay stays.
             .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
         // The two means come from different maps, so the mean for racks may be the shorter one.
-        [node, rack.zip(node).map(|(rack, node)| rack.saturating_sub(node))]
+        let rest = |(rack, node)| match mutant("mfair/whole-rack-wait") {
+            true => rack,
+            false => SimSpan::saturating_sub(rack, node),
+        };
+        [node, rack.zip(node).map(rest)]
     }
 }
 
