@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// Adds the names in `mutant("…")` of the Rust files of a folder.
+    /// Adds the names of mutants in the Rust files of a folder: `mutant("a/b")` or `"a/b" =>`.
     fn find(folder: &Path, names: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -243,8 +243,12 @@ mod tests {
             } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("mutants.rs")
             {
                 let text = fs::read_to_string(&path).unwrap();
-                let places = text.split(concat!("mutant", "(\"")).skip(1);
-                names.extend(places.map(|rest| rest.split('"').next().unwrap().to_owned()));
+                let parts: Vec<&str> = text.split('"').collect();
+                let is_mutant = |around: &&[&str]| {
+                    let is_named = around[1].contains('/') && !around[1].contains([' ', '.']);
+                    is_named && (around[0].ends_with("mutant(") || around[2].starts_with(" =>"))
+                };
+                names.extend(parts.windows(3).filter(is_mutant).map(|around| around[1].to_owned()));
             }
         }
     }

@@ -3,9 +3,9 @@
 //!
 //! ```
 //! # let (size, left) = (3, 2);
-//! use mumakil_base::mutants::mutant;
+//! use mumakil_base::mutated;
 //!
-//! let key = if mutant("doc.size") { size } else { left };
+//! let key = mutated!(left, "doc/by-size" => size, "doc/by-nothing" => 0);
 //! # assert_eq!(key, 2);
 //! ```
 
@@ -20,6 +20,14 @@ static CHOSEN: RwLock<String> = RwLock::new(String::new());
 static IS_MET: AtomicBool = AtomicBool::new(false);
 /// Held by the choice.
 static CHOICE: Mutex<()> = Mutex::new(());
+
+/// The first expression, or in its place the one whose mutant is chosen.
+#[macro_export]
+macro_rules! mutated {
+    ($right:expr, $($name:literal => $wrong:expr),+ $(,)?) => {
+        $(if $crate::mutants::mutant($name) { $wrong } else)+ { $right }
+    };
+}
 
 /// Returns whether the mutant of this name is chosen.
 #[inline(always)]
@@ -69,11 +77,12 @@ mod tests {
 
     #[test]
     fn a_mutant_is_there_while_it_is_chosen() {
-        assert!(!mutant("a.b"));
-        let chosen = ChosenMutant::of("a.b");
-        assert!(!mutant("a.c") && !chosen.is_met());
-        assert!(mutant("a.b") && chosen.is_met());
+        let number = || mutated!(1, "doc/two" => 2, "doc/three" => 3);
+        assert_eq!(number(), 1);
+        let chosen = ChosenMutant::of("doc/three");
+        assert!(!mutant("doc/four") && !chosen.is_met());
+        assert!(number() == 3 && chosen.is_met());
         drop(chosen);
-        assert!(!mutant("a.b"));
+        assert_eq!(number(), 1);
     }
 }
