@@ -245,7 +245,7 @@ mod tests {
                 let text = fs::read_to_string(&path).unwrap();
                 let parts: Vec<&str> = text.split('"').collect();
                 let is_mutant = |around: &&[&str]| {
-                    let is_named = around[1].contains('/') && !around[1].contains([' ', '.']);
+                    let is_named = around[1].find('/').is_some_and(|at| 0 < at);
                     is_named && (around[0].ends_with("mutant(") || around[2].starts_with(" =>"))
                 };
                 names.extend(parts.windows(3).filter(is_mutant).map(|around| around[1].to_owned()));
