@@ -88,6 +88,7 @@ experiments! {
     "hfsp" {
         "H-F1" "worked example: one server" ["H-F1"]
         "H-F2" "worked example: limited parallelism" ["H-F2"]
+        "H-phases" "maps and reduces apart" ["H-phases"]
         "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4"]
         "H-FB10" "FB2010 under FIFO, fair sharing and HFSP" ["H-FB10"]
         "H-F5" "the scaling study" ["H-F5"]

@@ -352,7 +352,7 @@ mod tests {
     use serde_yaml::with::singleton_map_recursive;
 
     use super::*;
-    use mumakil_core::mapred::{Input, PolicyBench, TaskId, TaskKind};
+    use mumakil_core::mapred::{Input, Order, PolicyBench, TaskId, TaskKind};
 
     /// In the virtual cluster the first job has two of three slots, at half the speed of real time.
     /// The jobs begin with 240 s and 180 s of work; after 130 s, 110 s and 115 s are left.
@@ -384,6 +384,27 @@ mod tests {
         assert_eq!(passed("{delay: {w1: 6s}}", 2.0), Some(3), "a time was asked for");
         assert_eq!(passed("{variant: hadoop}", 2.0), Some(0));
         assert_ne!(passed("{variant: paper-2013}", 0.01), Some(2));
+    }
+
+    /// The only tracker has two slots of each kind. Half of the maps are done, and both reduces wait for
+    /// the others.
+    #[test]
+    fn reduces_that_wait_for_maps_are_not_spared_as_a_sample() {
+        for variant in ["paper-2013", "paper-2015"] {
+            let options = serde_yaml::from_str(&format!("{{variant: {variant}}}")).unwrap();
+            let mut bench = PolicyBench::new(Hfsp::new(options), 1, PerSlot { map: 2, reduce: 2 });
+            let early = bench.submit(2, 2, |_| {});
+            bench.fill().end_first(early, SlotKind::Map, 1);
+            bench.fill();
+            assert_eq!(bench.held(SlotKind::Reduce, [early]), [2]);
+            let late = bench.at(10.0).submit(0, 2, |_| {});
+            let begun = bench.at(13.0).offer(0);
+            assert!(begun.iter().all(|attempt| attempt.job() == late), "{variant}: {begun:?}");
+            let orders = bench.carry_out();
+            let suspended =
+                orders.iter().filter(|(id, order)| (id.job(), *order) == (early, Order::Suspend));
+            assert_eq!(suspended.count(), 2, "{variant}: {orders:?}");
+        }
     }
 
     #[test]

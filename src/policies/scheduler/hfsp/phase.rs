@@ -547,6 +547,10 @@ impl Phase {
     }
 
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
+        // A reduce that only waits for the maps of its job measures nothing yet.
+        if self.awaited.contains(&attempt.job()) {
+            return false;
+        }
         match self.rules.spared {
             SparedAttempts::Sample => self.trainer.needs(attempt),
             SparedAttempts::Training => self.trainer.trains(attempt.job()),
@@ -559,6 +563,9 @@ impl Phase {
         is_spared: impl Fn(JobId) -> bool,
     ) -> impl Iterator<Item = (MeasuredTurn, u32)> {
         self.line.givers(move |job| {
+            if self.awaited.contains(&job) && !is_spared(job) {
+                return 0;
+            }
             let is_training =
                 self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
