@@ -41,6 +41,7 @@ use super::shared::delay::{Delay, NO_DELAY};
 use super::shared::line::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
@@ -91,7 +92,11 @@ impl Hfsp {
             estimates: Estimates::new(rules.estimator.clone(), rules.error.clone()),
             // The text of 2015 knows only local and non-local tasks, so a job that was passed over
             // may launch anywhere.
-            delay: rules.delay.as_ref().map_or_else(|| Delay::by_skips(None, 0), Delay::new),
+            delay: match &rules.delay {
+                _ if mutant("hfsp/attempts") => Delay::new(&NO_DELAY),
+                None => Delay::by_skips(None, 0),
+                Some(delay) => Delay::new(delay),
+            },
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
             records: FxHashMap::default(),
@@ -101,8 +106,11 @@ impl Hfsp {
 
     fn means(&self, kind: SlotKind) -> SlotTaking {
         match kind {
-            SlotKind::Map => self.rules.map_preemption,
-            SlotKind::Reduce => self.rules.preemption,
+            SlotKind::Map if !mutant("hfsp/map-preemption") => self.rules.map_preemption,
+            _ if mutant("hfsp/kills") && self.rules.preemption == SlotTaking::Eager => {
+                SlotTaking::Kill
+            }
+            _ => self.rules.preemption,
         }
     }
 
@@ -112,6 +120,7 @@ impl Hfsp {
             // These still count as running in the JobTracker, but hold no slots.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
+            let doomed = if mutant("hfsp/doomed") { 0 } else { doomed };
             let preempted = self.suspended.of(id, kind) + doomed;
             self.phases[kind].count(view, job, preempted, &mut self.estimates);
         }

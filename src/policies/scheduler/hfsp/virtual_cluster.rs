@@ -129,7 +129,8 @@ impl VirtualCluster {
     }
 
     fn age(&mut self, now: SimTime) {
-        let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
+        let pace = if mutant("hfsp/pace") { 0.5 * self.pace } else { self.pace };
+        let passed = now.saturating_since(self.aged).as_secs_f64() * pace;
         self.aged = self.aged.max(now);
         // Several changes at one instant are common; no work shrinks between them.
         if passed == 0.0 {
@@ -165,7 +166,7 @@ impl VirtualCluster {
 
     pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
         self.age(now);
-        self.slots = slots;
+        self.slots = if mutant("hfsp/virtual-slots") { 2 * slots } else { slots };
     }
 
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
@@ -202,7 +203,7 @@ impl VirtualCluster {
     /// that the other jobs get its slots; only a job with infinite work does.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
-        let endless = job.left.is_infinite();
+        let endless = job.left.is_infinite() || mutant("hfsp/gone");
         self.put(id, VirtualJob { is_gone: true, ..job });
         // It would keep its share for ever; it had its share until now.
         if endless {
