@@ -90,7 +90,7 @@ experiments! {
         "H-F2" "worked example: limited parallelism" ["H-F2" "H-F2-limits"]
         "H-phases" "maps and reduces apart" ["H-phases"]
         "H-size" "sizes from samples of tasks" ["H-size"]
-        "H-train" "training: order, slots, precedence" ["H-train" "H-train-guess" "H-train-discount"]
+        "H-train" "training: order, slots, precedence" ["H-train" "H-train-guess" "H-train-discount" "H-train-worth"]
         "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4" "H-F3-4-deficit" "H-F3-4-wait"]
         "H-FB10" "FB2010 under FIFO, fair sharing and HFSP" ["H-FB10"]
         "H-F5" "the scaling study" ["H-F5"]

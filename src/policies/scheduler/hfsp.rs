@@ -121,7 +121,8 @@ impl Hfsp {
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
             let doomed = if mutant("hfsp/doomed") { 0 } else { doomed };
-            let preempted = self.suspended.of(id, kind) + doomed;
+            let suspended = if mutant("hfsp/held") { 0 } else { self.suspended.of(id, kind) };
+            let preempted = suspended + doomed;
             self.phases[kind].count(view, job, preempted, &mut self.estimates);
         }
     }

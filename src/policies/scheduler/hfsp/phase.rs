@@ -278,6 +278,10 @@ impl Phase {
         let size = own.unwrap_or_else(|| {
             estimates.with_error(job, kind, tasks * (estimates.estimator.task_time(&work) + before))
         });
+        let size = match mutant("hfsp/size-left") {
+            true => size * (1.0 - f64::from(job.tasks(kind).finished()) / tasks),
+            false => size,
+        };
         let done = match self.rules.discount {
             _ if mutant("hfsp/discount") => 0.0,
             Discount::VirtualWork if mutant("hfsp/discount-2015") => done,

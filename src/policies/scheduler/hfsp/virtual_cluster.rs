@@ -170,7 +170,9 @@ impl VirtualCluster {
     }
 
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
-        self.age(now);
+        if !mutant("hfsp/enter-age") {
+            self.age(now);
+        }
         let tasks = if mutant("hfsp/limits") { self.slots.max(1) } else { size.tasks };
         let size = Size { tasks, ..size };
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
@@ -192,7 +194,9 @@ impl VirtualCluster {
     }
 
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
-        self.age(now);
+        if !mutant("hfsp/correct-age") {
+            self.age(now);
+        }
         if let Some(job) = self.take(id) {
             let ended = (left <= 0.0).then_some(self.clock);
             self.put(id, VirtualJob { left, ended, ..job });
@@ -221,7 +225,12 @@ impl VirtualCluster {
 
     /// Returns the jobs that have ended only here, each with its end in virtual seconds.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
-        self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
+        let at = |at| match mutant("hfsp/late-last") {
+            _ if mutant("hfsp/late-order") => 0.0,
+            true => f64::INFINITY,
+            false => at,
+        };
+        self.over.iter().filter_map(move |id| Some((*id, at(self.jobs[id].ended?))))
     }
 
     pub(super) fn ended_by(&mut self, now: SimTime) -> impl Iterator<Item = JobId> {

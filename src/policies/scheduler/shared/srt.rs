@@ -144,6 +144,7 @@ impl SrtSpec {
             () if mutant("srt/pending") => 1.0,
             () if mutant("srt/progress") => 1.0 / (known + left + f64::from(maps.running)),
             () if mutant("srt/mean") => maps.time,
+            () if mutant("srt/launched") => maps.time / (known + f64::from(maps.running)),
             () => maps.time / known,
         };
         let fetching = if mutant("srt/fetching") { -maps.fetching } else { maps.fetching };
@@ -162,6 +163,9 @@ impl SrtSpec {
         match self.running_maps {
             RunningMaps::Ignored if !mutant("srt/running") => pending,
             RunningMaps::Ignored | RunningMaps::AsPending => pending + running,
+            RunningMaps::ByProgress if mutant("srt/progress-sum") => {
+                pending + running - maps.progress
+            }
             RunningMaps::ByProgress => pending.max(running - maps.progress),
         }
     }
