@@ -90,14 +90,17 @@ experiments! {
     }
     "papers/hfsp" {
         "H-F1" "worked example: one server" ["H-F1"]
-        "H-F2" "worked example: limited parallelism" ["H-F2"]
-        "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4"]
+        "H-F2" "worked example: limited parallelism" ["H-F2" "H-F2-limits"]
+        "H-phases" "maps and reduces apart" ["H-phases"]
+        "H-size" "sizes from samples of tasks" ["H-size"]
+        "H-train" "training: order, slots, precedence" ["H-train" "H-train-guess" "H-train-discount" "H-train-worth"]
+        "H-F3-4" "FB2009 under FIFO, fair sharing and HFSP" ["H-F3-4" "H-F3-4-deficit" "H-F3-4-wait"]
         "H-FB10" "FB2010 under FIFO, fair sharing and HFSP" ["H-FB10"]
         "H-F5" "the scaling study" ["H-F5"]
         "H-F5-FB10" "the scaling study with FB2010" ["H-F5-FB10"]
         "H-F6" "wrong size estimates" ["H-F6"]
-        "H-loc" "locality in FB2009" ["H-loc"]
-        "H-F7" "preemption: eager, wait and kill" ["H-F7"]
+        "H-loc" "locality in FB2009" ["H-loc" "H-loc-attempts"]
+        "H-F7" "preemption: eager, wait and kill" ["H-F7" "H-F7-resume"]
         "H-F8" "the cost of suspension" ["H-F8"]
         "H-eager" "eager preemption against waiting" ["H-eager"]
         "H-hyst" "falling back to wait, and returning" ["H-hyst"]
@@ -105,6 +108,7 @@ experiments! {
         "H-v1-v2" "the two papers' variants" ["H-v1-v2-maps" "H-v1-v2-victims"]
     }
     "papers/srt" {
+        "S-order" "the order of reduces" ["S-order" "S-order-time" "S-order-shuffle"]
         "S-F3-7" "small and large jobs under fair sharing and SRT" ["S-F3-7" "S-F3-7-coupling"]
         "S-F8" "small jobs behind large ones" ["S-F8"]
         "S-F9-10" "SRT over the size of the cluster" ["S-F9-10"]

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
+use mumakil_base::mutants::mutant;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations};
@@ -114,7 +115,7 @@ impl Estimates {
             let mut chance = stream(self.seed, Purpose::SizeError, subject);
             error.factor(&mut chance)
         });
-        let wrong = work * factor;
+        let wrong = work * if mutant("hfsp/error") { 1.0 } else { factor };
         // A size beyond the longest time is as good as unknown, as is one that is no number.
         if wrong <= SimSpan::LONGEST.as_secs_f64() { wrong } else { f64::INFINITY }
     }

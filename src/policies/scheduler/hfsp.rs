@@ -41,6 +41,7 @@ use super::shared::delay::{Delay, NO_DELAY};
 use super::shared::line::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
@@ -91,7 +92,11 @@ impl Hfsp {
             estimates: Estimates::new(rules.estimator.clone(), rules.error.clone()),
             // The text of 2015 knows only local and non-local tasks, so a job that was passed over
             // may launch anywhere.
-            delay: rules.delay.as_ref().map_or_else(|| Delay::by_skips(None, 0), Delay::new),
+            delay: match &rules.delay {
+                _ if mutant("hfsp/attempts") => Delay::new(&NO_DELAY),
+                None => Delay::by_skips(None, 0),
+                Some(delay) => Delay::new(delay),
+            },
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
             records: FxHashMap::default(),
@@ -101,8 +106,11 @@ impl Hfsp {
 
     fn means(&self, kind: SlotKind) -> SlotTaking {
         match kind {
-            SlotKind::Map => self.rules.map_preemption,
-            SlotKind::Reduce => self.rules.preemption,
+            SlotKind::Map if !mutant("hfsp/map-preemption") => self.rules.map_preemption,
+            _ if mutant("hfsp/kills") && self.rules.preemption == SlotTaking::Eager => {
+                SlotTaking::Kill
+            }
+            _ => self.rules.preemption,
         }
     }
 
@@ -112,7 +120,9 @@ impl Hfsp {
             // These still count as running in the JobTracker, but hold no slots.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
-            let preempted = self.suspended.of(id, kind) + doomed;
+            let doomed = if mutant("hfsp/doomed") { 0 } else { doomed };
+            let suspended = if mutant("hfsp/held") { 0 } else { self.suspended.of(id, kind) };
+            let preempted = suspended + doomed;
             self.phases[kind].count(view, job, preempted, &mut self.estimates);
         }
     }
@@ -352,7 +362,7 @@ mod tests {
     use serde_yaml::with::singleton_map_recursive;
 
     use super::*;
-    use mumakil_core::mapred::{Input, PolicyBench, TaskId, TaskKind};
+    use mumakil_core::mapred::{Input, Order, PolicyBench, TaskId, TaskKind};
 
     /// In the virtual cluster the first job has two of three slots, at half the speed of real time.
     /// The jobs begin with 240 s and 180 s of work; after 130 s, 110 s and 115 s are left.
@@ -384,6 +394,27 @@ mod tests {
         assert_eq!(passed("{delay: {w1: 6s}}", 2.0), Some(3), "a time was asked for");
         assert_eq!(passed("{variant: hadoop}", 2.0), Some(0));
         assert_ne!(passed("{variant: paper-2013}", 0.01), Some(2));
+    }
+
+    /// The only tracker has two slots of each kind. Half of the maps are done, and both reduces wait for
+    /// the others.
+    #[test]
+    fn reduces_that_wait_for_maps_are_not_spared_as_a_sample() {
+        for variant in ["paper-2013", "paper-2015"] {
+            let options = serde_yaml::from_str(&format!("{{variant: {variant}}}")).unwrap();
+            let mut bench = PolicyBench::new(Hfsp::new(options), 1, PerSlot { map: 2, reduce: 2 });
+            let early = bench.submit(2, 2, |_| {});
+            bench.fill().end_first(early, SlotKind::Map, 1);
+            bench.fill();
+            assert_eq!(bench.held(SlotKind::Reduce, [early]), [2]);
+            let late = bench.at(10.0).submit(0, 2, |_| {});
+            let begun = bench.at(13.0).offer(0);
+            assert!(begun.iter().all(|attempt| attempt.job() == late), "{variant}: {begun:?}");
+            let orders = bench.carry_out();
+            let suspended =
+                orders.iter().filter(|(id, order)| (id.job(), *order) == (early, Order::Suspend));
+            assert_eq!(suspended.count(), 2, "{variant}: {orders:?}");
+        }
     }
 
     #[test]

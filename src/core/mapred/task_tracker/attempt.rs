@@ -277,7 +277,9 @@ impl Attempt {
     /// Returns its progress, how long it has run and how long it has worked, as its process last
     /// reported them. The process reports once in each `interval`.
     fn told(&self, now: SimTime, interval: SimSpan) -> (f32, SimSpan, SimSpan) {
-        let told = if interval.is_zero() || self.state == AttemptState::Unassigned {
+        // Hadoop's child sends its last status at its end (Task.sendLastUpdate).
+        let is_exact = interval.is_zero() || self.has_ended();
+        let told = if is_exact || self.state == AttemptState::Unassigned {
             now
         } else {
             let running = now.saturating_since(self.started).as_micros();

@@ -343,6 +343,16 @@ fn progress_is_what_the_child_said_last() {
     assert_eq!((report.state, report.progress), (AttemptState::Succeeded, 1.0));
 }
 
+/// The process last reported its progress at 9 s, but says once more that it is done.
+#[test]
+fn an_ended_attempt_has_run_to_its_end_and_not_to_its_last_report_of_progress() {
+    let mut bench = tracker(|_| {});
+    bench.reduces = 1;
+    bench.run(map(0));
+    bench.until(secs(12));
+    assert_eq!(SimTime::ZERO + bench.report(map(0)).unwrap().ran, secs(11));
+}
+
 #[test]
 fn a_commit_waits_for_leave_and_its_slot_is_reported_free_meanwhile() {
     let mut bench = tracker(|_| {});

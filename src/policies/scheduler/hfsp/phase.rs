@@ -12,6 +12,7 @@ use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
 use crate::scheduler::shared::line::{JobLine, Measure, MeasuredTurn};
 use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, Job, JobId, JobSize, KnownJob, Outcome, RankNumber, Reason, Report, SlotKind,
@@ -127,7 +128,8 @@ impl Phase {
             self.trainer.enter(job.id(), tasks);
         }
         // Until it arrives the job ranks last: its reduces would only wait.
-        self.line.enter((Measure(f64::INFINITY), job.id()), 0, 0);
+        let last = if mutant("hfsp/early-reduces") { LATE } else { f64::INFINITY };
+        self.line.enter((Measure(last), job.id()), 0, 0);
         self.awaited.insert(job.id());
         self.await_arrival(view, job, estimates);
     }
@@ -136,6 +138,7 @@ impl Phase {
     fn await_arrival(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
             (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
+            _ if mutant("hfsp/arrival") => true,
             (SlotKind::Reduce, ReduceArrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
                 // In a job that allows failed tasks, a failed map is done, too.
@@ -153,15 +156,19 @@ impl Phase {
         // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
         // of past tasks (2015, section 3.2.1).
         let own = estimates.own(&KnownJob { view, job, kind: self.kind, sample: &[] });
-        let task = self.trainer.past().unwrap_or(FIRST_GUESS_S);
+        let past = self.trainer.past().filter(|_| !mutant("hfsp/guess-past"));
+        let task = past.unwrap_or(FIRST_GUESS_S);
         let guess = match self.rules.confidence {
             // Do not multiply: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
+            times if mutant("hfsp/guess-tasks") => times * task,
+            _ if mutant("hfsp/confidence") => f64::from(tasks) * task,
             times => times * own.unwrap_or(f64::from(tasks) * task),
         };
         let work = known.unwrap_or(guess);
         if self.rules.simulate() {
             let weight = self.rules.weights.of(job);
+            let weight = if mutant("hfsp/weights") { 1.0 / weight } else { weight };
             self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
         }
         // The job is no longer last; the next ranking gives it a position.
@@ -266,6 +273,7 @@ impl Phase {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
         let Some(SampleFindings { job: id, work, before, done }) = findings else { return };
         let tasks = f64::from(job.tasks(self.kind).total());
+        let before = if mutant("hfsp/shuffle") { 0.0 } else { before };
         let kind = self.kind;
         let took = |task: &MeasuredTask| SimSpan::ceil_from_secs(task.seconds + before);
         let sample: Vec<SimSpan> = work.iter().map(took).collect();
@@ -273,13 +281,21 @@ impl Phase {
         let size = own.unwrap_or_else(|| {
             estimates.with_error(job, kind, tasks * (estimates.estimator.task_time(&work) + before))
         });
+        let size = match mutant("hfsp/size-left") {
+            true => size * (1.0 - f64::from(job.tasks(kind).finished()) / tasks),
+            false => size,
+        };
         let done = match self.rules.discount {
+            _ if mutant("hfsp/discount") => 0.0,
+            Discount::VirtualWork if mutant("hfsp/discount-2015") => done,
+            Discount::Sample if mutant("hfsp/discount-2013") => self.cluster.done(view.now(), id),
             Discount::Sample => done,
             Discount::VirtualWork => self.cluster.done(view.now(), id),
             Discount::Nothing => 0.0,
         };
         // The work done may exceed the new size; the job then ends in the virtual cluster.
-        self.cluster.set_left(view.now(), id, (size - done).max(0.0));
+        let left = if mutant("hfsp/correction") { f64::INFINITY } else { size - done };
+        self.cluster.set_left(view.now(), id, left.max(0.0));
         self.line.displace(id);
         self.is_stale = true;
         self.sizes.insert(id, size);
@@ -521,9 +537,11 @@ impl Phase {
     /// Returns the claims of samples only. They do not depend on ranks.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
-        let queue = self.trains().then(|| self.trainer.queue()).into_iter().flatten();
+        let trains = self.trains() && !mutant("hfsp/samples-first");
+        let queue = trains.then(|| self.trainer.queue()).into_iter().flatten();
         // While the maps of a job run, its reduces could only fetch.
-        queue.filter(|job: &JobId| !self.awaited.contains(job)).map(|job| SlotClaim {
+        let trains = |job: &JobId| mutant("hfsp/early-sample") || !self.awaited.contains(job);
+        queue.filter(trains).map(|job| SlotClaim {
             turn: (Measure::FIRST, job),
             tasks: self.trainer.to_launch(job),
             resumed: None,
@@ -537,7 +555,7 @@ impl Phase {
         // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
         // kept idle for samples that may come.
         let most = self.rules.training_slots * f64::from(self.slots);
-        f64::from(self.trainer.running) < most
+        f64::from(self.trainer.running) < most || mutant("hfsp/training-slots")
     }
 
     /// Returns the other claims from a rank on, up to the last that is up to date.
@@ -573,7 +591,13 @@ impl Phase {
     }
 
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
+        // A reduce that only waits for the maps of its job measures nothing yet.
+        if self.awaited.contains(&attempt.job()) {
+            return false;
+        }
         match self.rules.spared {
+            _ if mutant("hfsp/spared") => false,
+            SparedAttempts::Training if mutant("hfsp/spared-sample") => self.trainer.needs(attempt),
             SparedAttempts::Sample => self.trainer.needs(attempt),
             SparedAttempts::Training => self.trainer.trains(attempt.job()),
         }
@@ -585,10 +609,15 @@ impl Phase {
         is_spared: impl Fn(JobId) -> bool,
     ) -> impl Iterator<Item = (MeasuredTurn, u32)> {
         self.line.givers(move |job| {
-            let is_training =
-                self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
+            if self.awaited.contains(&job) && !is_spared(job) {
+                return 0;
+            }
+            let is_training = self.rules.spared == SparedAttempts::Training
+                && self.trainer.trains(job)
+                && !mutant("hfsp/spared-sample");
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
-            if is_spared(job) || is_training { u32::MAX } else { self.trainer.granted(job) }
+            let is_kept = (is_spared(job) || is_training) && !mutant("hfsp/granted");
+            if is_kept { u32::MAX } else { self.trainer.granted(job) }
         })
     }
 }

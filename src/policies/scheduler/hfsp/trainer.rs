@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::options::{HfspRules, SampledTasks};
 use crate::scheduler::estimator::MeasuredTask;
 use crate::scheduler::shared::line::move_entry;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
@@ -50,7 +51,7 @@ impl EndedTaskTimes {
         if let Some(most) = self.most {
             // Single times are kept only to drop the oldest one; without `most` the sums suffice.
             self.last.push_back(seconds);
-            if most < self.last.len() {
+            if most < self.last.len() && !mutant("hfsp/guess-recent") {
                 self.last.pop_front();
             }
         }
@@ -125,7 +126,10 @@ impl Trainer {
         // All tasks of a small job are its sample.
         self.samples.insert(
             job,
-            JobSample { wanted: self.rules.sample.min(tasks), ..JobSample::default() },
+            JobSample {
+                wanted: if mutant("hfsp/sample-one") { 1 } else { self.rules.sample.min(tasks) },
+                ..JobSample::default()
+            },
         );
     }
 
@@ -140,6 +144,8 @@ impl Trainer {
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
+        let left = if mutant("hfsp/training-order") { u32::MAX - left } else { left };
+        let left = if mutant("hfsp/training-arrival") { 0 } else { left };
         let place = waits.then_some((left, job));
         move_entry(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
@@ -169,7 +175,9 @@ impl Trainer {
     fn take_in(&mut self, attempt: AttemptId) {
         let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         // In the papers the sample no longer changes once its tasks are launched.
-        let Some(sample) = sample.filter(|_| self.rules.sampled == SampledTasks::Any) else {
+        let Some(sample) =
+            sample.filter(|_| (self.rules.sampled == SampledTasks::Any) != mutant("hfsp/sampled"))
+        else {
             return;
         };
         if sample.tasks.iter().any(|task| task.is(attempt)) {
@@ -188,7 +196,7 @@ impl Trainer {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
             // First guesses use all tasks that succeed, not only samples.
-            self.past.add(work + before);
+            self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
@@ -220,16 +228,19 @@ impl Trainer {
     pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
         let mut measured = Vec::new();
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
-        let Some(time_out) = self.rules.reduce_time_out.filter(|_| is_reduce) else {
+        let Some(time_out) =
+            self.rules.reduce_time_out.filter(|_| is_reduce && !mutant("hfsp/delta"))
+        else {
             return measured;
         };
         for report in reports.iter().filter(|report: &&Report| {
             report.phase == AttemptPhase::Reduce
                 && report.state == AttemptState::Running
-                && time_out <= report.worked
+                && time_out <= if mutant("hfsp/delta-of") { report.ran } else { report.worked }
         }) {
             // Reducing is the last third of a reduce's progress.
-            let done = 3.0 * f64::from(report.progress) - 2.0;
+            let progress = f64::from(report.progress);
+            let done = if mutant("hfsp/delta-progress") { progress } else { 3.0 * progress - 2.0 };
             // Without progress, Δ / p cannot be computed.
             if done <= 0.0 {
                 continue;
@@ -276,14 +287,17 @@ impl Trainer {
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         // The size is estimated once: neither the papers nor the source estimate it again.
         sample.is_used = true;
-        self.running -= sample.running();
+        self.running -= if mutant("hfsp/training-kept") { 0 } else { sample.running() };
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         // Once a reduce has worked, all maps are done, so the bytes to fetch are known.
-        let input =
-            |task: &SampledAttempt| match self.rules.skew_counts && self.kind == SlotKind::Reduce {
-                true => fetched.relative(task.attempt.task.index),
-                false => 1.0,
-            };
+        let input = |task: &SampledAttempt| match self.rules.skew_counts
+            && self.kind == SlotKind::Reduce
+        {
+            true if mutant("hfsp/skew") => 1.0,
+            true if mutant("hfsp/skew-inverse") => 1.0 / fetched.relative(task.attempt.task.index),
+            true => fetched.relative(task.attempt.task.index),
+            false => 1.0,
+        };
         let sampled = sample.tasks.iter().zip(&times);
         let work = sampled
             .map(|(task, times)| MeasuredTask { seconds: times.work, input: input(task) })
@@ -337,7 +351,9 @@ impl JobSample {
         let bytes = |task: &SampledAttempt| fetched.of(task.attempt.task.index).get() as f64;
         // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
         let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
-        let weight = |task: &SampledAttempt| if most == 0.0 { 1.0 } else { bytes(task) / most };
+        let weight = |task: &SampledAttempt| {
+            if most == 0.0 || mutant("hfsp/shuffle-weight") { 1.0 } else { bytes(task) / most }
+        };
         let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
         weighed.sum::<f64>() / self.tasks.iter().map(weight).sum::<f64>()
     }

@@ -129,7 +129,8 @@ impl VirtualCluster {
     }
 
     fn age(&mut self, now: SimTime) {
-        let passed = now.saturating_since(self.aged).as_secs_f64() * self.pace;
+        let pace = if mutant("hfsp/pace") { 0.5 * self.pace } else { self.pace };
+        let passed = now.saturating_since(self.aged).as_secs_f64() * pace;
         self.aged = self.aged.max(now);
         // Several changes at one instant are common; no work shrinks between them.
         if passed == 0.0 {
@@ -165,11 +166,13 @@ impl VirtualCluster {
 
     pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
         self.age(now);
-        self.slots = slots;
+        self.slots = if mutant("hfsp/virtual-slots") { 2 * slots } else { slots };
     }
 
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
-        self.age(now);
+        if !mutant("hfsp/enter-age") {
+            self.age(now);
+        }
         let tasks = if mutant("hfsp/limits") { self.slots.max(1) } else { size.tasks };
         let size = Size { tasks, ..size };
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
@@ -191,7 +194,9 @@ impl VirtualCluster {
     }
 
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
-        self.age(now);
+        if !mutant("hfsp/correct-age") {
+            self.age(now);
+        }
         if let Some(job) = self.take(id) {
             let ended = (left <= 0.0).then_some(self.clock);
             self.put(id, VirtualJob { left, ended, ..job });
@@ -202,7 +207,7 @@ impl VirtualCluster {
     /// that the other jobs get its slots; only a job with infinite work does.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
-        let endless = job.left.is_infinite();
+        let endless = job.left.is_infinite() || mutant("hfsp/gone");
         self.put(id, VirtualJob { is_gone: true, ..job });
         // It would keep its share for ever; it had its share until now.
         if endless {
@@ -220,7 +225,12 @@ impl VirtualCluster {
 
     /// Returns the jobs that have ended only here, each with its end in virtual seconds.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
-        self.over.iter().filter_map(|id| Some((*id, self.jobs[id].ended?)))
+        let at = |at| match mutant("hfsp/late-last") {
+            _ if mutant("hfsp/late-order") => 0.0,
+            true => f64::INFINITY,
+            false => at,
+        };
+        self.over.iter().filter_map(move |id| Some((*id, at(self.jobs[id].ended?))))
     }
 
     pub(super) fn ended_by(&mut self, now: SimTime) -> impl Iterator<Item = JobId> {

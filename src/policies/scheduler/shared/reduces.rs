@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use self::options::{ReducesSpec, WithReduces};
 use super::delay::Delay;
 use super::srt::{ReduceOrder, SrtSpec};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Launched, Offer, PolicyNeeds, Reason, SlotKind, SlotStanding, View,
@@ -122,7 +123,9 @@ impl Reduces {
     {
         // Either the sorted list or the policy's own order is used; the other stays empty.
         let (mut sorted, mut kept) = (Vec::new(), Some(jobs));
-        if let Some(srt) = self.srt.as_ref().filter(|_| kind == SlotKind::Reduce) {
+        if let Some(srt) =
+            self.srt.as_ref().filter(|_| kind == SlotKind::Reduce || mutant("srt/maps"))
+        {
             sorted.extend(kept.take().into_iter().flatten());
             srt.sort(view, &mut sorted, may_run_since);
         }
@@ -147,14 +150,15 @@ impl ReduceGate {
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
         // Slow running reduces are pending, too: they may get second attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
-        if self == Self::Open {
+        if self == Self::Open || mutant("coupling/open") {
             return waiting + slow;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
         // During the slow start no reduce waits, so the result is 0.
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
-        let in_step = in_step(over, maps.total(), reduces.total()).saturating_sub(launched);
+        let in_step = in_step(over, maps.total(), reduces.total())
+            .saturating_sub(if mutant("coupling/launched") { 0 } else { launched });
         // Second attempts are not held back, since their reduces have started already.
         waiting.min(in_step) + slow
     }
@@ -168,7 +172,8 @@ fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
         return reduces;
     }
     let share = u64::from(maps_over) * u64::from(reduces);
-    share.div_ceil(u64::from(maps)) as u32
+    let maps = u64::from(maps);
+    if mutant("coupling/floor") { (share / maps) as u32 } else { share.div_ceil(maps) as u32 }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Rate, SimTime};
 use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 
@@ -108,10 +109,15 @@ impl SrtSpec {
         let maps = job.tasks(SlotKind::Map);
         // A job without maps has no output to fetch; `max` avoids 0 / 0.
         let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
+        let share = if mutant("srt/fetch-all") { 1.0 } else { share };
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
             // The paper's `T`, without the setup and the wait for admission.
-            time: now.saturating_since(job.running_at().max(may_run_since)).as_secs_f64(),
+            time: match job.running_at().max(may_run_since) {
+                _ if mutant("srt/submission") => now.saturating_since(job.submitted_at()),
+                since => now.saturating_since(since),
+            }
+            .as_secs_f64(),
             finished: maps.finished(),
             // Use `waiting`, since `pending` also counts slow maps, which are running already.
             pending: job.waiting(SlotKind::Map),
@@ -125,13 +131,27 @@ impl SrtSpec {
         // Round to whole numbers, since fractions that should be equal may differ slightly.
         let billionths = |number: f64| (number * 1e9).round() as u64;
         let left = self.left(maps);
+        let known = f64::from(maps.finished);
         // The paper uses +∞ here: without a finished map the mean time is unknown.
         if maps.finished == 0 {
-            return SrtRank::Unknown(billionths(left));
+            return match mutant("srt/unknown-tie") {
+                _ if mutant("srt/unknown-first") => SrtRank::NoWait(0),
+                true => SrtRank::Unknown(0),
+                false => SrtRank::Unknown(billionths(left)),
+            };
         }
-        let each = maps.time / f64::from(maps.finished);
-        match (each * left - maps.fetching).max(0.0) {
+        let each = match () {
+            () if mutant("srt/pending") => 1.0,
+            () if mutant("srt/progress") => 1.0 / (known + left + f64::from(maps.running)),
+            () if mutant("srt/mean") => maps.time,
+            () if mutant("srt/launched") => maps.time / (known + f64::from(maps.running)),
+            () => maps.time / known,
+        };
+        let fetching = if mutant("srt/fetching") { -maps.fetching } else { maps.fetching };
+        match (each * left - fetching).max(0.0) {
+            0.0 if mutant("srt/no-wait-tie") => SrtRank::NoWait(0),
             0.0 => SrtRank::NoWait(maps.finished),
+            wait if mutant("srt/longest") => SrtRank::Wait(u64::MAX - billionths(wait)),
             wait => SrtRank::Wait(billionths(wait)),
         }
     }
@@ -141,8 +161,11 @@ impl SrtSpec {
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.running_maps {
-            RunningMaps::Ignored => pending,
-            RunningMaps::AsPending => pending + running,
+            RunningMaps::Ignored if !mutant("srt/running") => pending,
+            RunningMaps::Ignored | RunningMaps::AsPending => pending + running,
+            RunningMaps::ByProgress if mutant("srt/progress-sum") => {
+                pending + running - maps.progress
+            }
             RunningMaps::ByProgress => pending.max(running - maps.progress),
         }
     }

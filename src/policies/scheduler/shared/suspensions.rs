@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::dense::grown;
 use mumakil_base::forms;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
@@ -150,9 +151,11 @@ impl Suspensions {
         let placed = of_kind.filter_map(|attempt| {
             let report = offer.view().report_of(attempt);
             let ran = report.map_or(SimSpan::ZERO, |report| report.ran);
+            let ran = if mutant("taking/resume-youngest") { SimSpan::LONGEST - ran } else { ran };
             Some((turn(attempt.job())?, Reverse(ran), attempt))
         });
-        placed.min().map(|(turn, _, attempt)| (turn, attempt))
+        let first = if mutant("taking/resume-order") { placed.max() } else { placed.min() };
+        first.map(|(turn, _, attempt)| (turn, attempt))
     }
 
     /// Returns whether another attempt may lose its slot on the tracker of an offer: only suspensions
@@ -171,8 +174,11 @@ impl Suspensions {
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
-        let is_full =
-            if here.is_full { limits.few.get() < count } else { limits.most.get() <= count };
+        let is_full = if here.is_full && !mutant("taking/hysteresis") {
+            limits.few.get() < count
+        } else {
+            limits.most.get() <= count
+        };
         if is_full != here.is_full {
             here.is_full = is_full;
             offer.note(if is_full {
@@ -181,7 +187,7 @@ impl Suspensions {
                 "few attempts are suspended here: others may be from now on"
             });
         }
-        !is_full
+        !is_full || mutant("taking/full")
     }
 
     /// Notes that an attempt was suspended, by this policy or by the policy before it.
@@ -196,7 +202,7 @@ impl Suspensions {
         let Some(tracker) = self.where_is.remove(&attempt) else { return false };
         self.here(tracker).attempts.retain(|other| *other != attempt);
         if let Some(count) = self.of_job.get_mut(&(attempt.job(), attempt.slot())) {
-            *count -= 1;
+            *count -= u32::from(!mutant("taking/forget"));
         }
         true
     }
@@ -233,5 +239,5 @@ impl Suspensions {
 
 /// Returns whether the attempts of a job may be suspended.
 pub fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
-    view.job(job).is_some_and(|job| job.spec().suspendable)
+    view.job(job).is_some_and(|job| job.spec().suspendable || mutant("taking/suspendable"))
 }

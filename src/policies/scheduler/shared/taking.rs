@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::iter;
 
 use super::delay::Delay;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AttemptId, JobId, Offer, Preemption, Reason, Report, SlotKind, View};
 
@@ -61,7 +62,13 @@ pub fn with_resumed<T: Ord, C>(
 ) -> impl Iterator<Item = (T, C)> {
     let mut line = line.peekable();
     iter::from_fn(move || match &here {
-        Some((turn, _)) if line.peek().is_none_or(|(next, _)| turn <= next) => here.take(),
+        Some((turn, _))
+            if line
+                .peek()
+                .is_none_or(|(next, _)| turn <= next && !mutant("taking/resume-last")) =>
+        {
+            here.take()
+        }
         _ => line.next(),
     })
 }
@@ -95,12 +102,15 @@ pub fn victims<'r, T: SlotTurn>(
     let mut victims: Vec<Victim<T>> = placed.collect();
     // The attempt's number decides ties, so that equal runs give equal results.
     victims.sort_unstable_by_key(|one| (Reverse(one.turn), one.ran, one.attempt));
+    if mutant("taking/oldest") {
+        victims.sort_by_key(|one| (Reverse(one.turn), Reverse(one.ran), one.attempt));
+    }
     let (mut behind, mut givers) = (0, givers.peekable());
     victims.retain_mut(|victim| {
         while let Some((_, slots)) = givers.next_if(|(turn, _)| victim.turn < *turn) {
             behind += slots;
         }
-        victim.behind = behind;
+        victim.behind = if mutant("taking/behind") { 0 } else { behind };
         givers.peek().is_some_and(|(turn, _)| *turn == victim.turn)
     });
     victims
@@ -128,7 +138,7 @@ impl<T: SlotTurn> Taking<T> {
             // too few, and no job takes slots from itself.
             turn.may_take_from(victim.turn)
                 && turn.job() != victim.turn.job()
-                && victim.behind < lacking
+                && (victim.behind < lacking || mutant("taking/lacking"))
         })
     }
 
@@ -150,7 +160,7 @@ impl<T: SlotTurn> Taking<T> {
                 break;
             }
             // Slots that become free elsewhere go to the first jobs, so count all claims.
-            let served = claim.tasks.min(spare);
+            let served = if mutant("taking/spare") { 0 } else { claim.tasks.min(spare) };
             spare -= served;
             let wanted_before = wanted;
             wanted += claim.tasks - served;
