@@ -529,7 +529,9 @@ impl Phase {
         // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
         // kept idle for samples that may come.
         let most = self.rules.training_slots * f64::from(self.slots);
-        f64::from(self.trainer.running) < most || mutant("hfsp/training-slots")
+        let running = f64::from(self.trainer.running);
+        let running = if mutant("hfsp/training-more") { running - 1.0 } else { running };
+        running < most || mutant("hfsp/training-slots")
     }
 
     /// Returns the other claims from a rank on, up to the last that is up to date.

@@ -127,7 +127,11 @@ impl Trainer {
         self.samples.insert(
             job,
             JobSample {
-                wanted: if mutant("hfsp/sample-one") { 1 } else { self.rules.sample.min(tasks) },
+                wanted: match self.rules.sample {
+                    _ if mutant("hfsp/sample-one") => 1,
+                    sample if mutant("hfsp/sample-min") => sample,
+                    sample => sample.min(tasks),
+                },
                 ..JobSample::default()
             },
         );
