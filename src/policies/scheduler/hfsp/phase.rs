@@ -547,7 +547,7 @@ impl Phase {
             waiting.take_while(move |(rank, _)| ranked_before.is_none_or(|before| *rank < before));
         let line = ranked.filter_map(move |turn @ (_, job)| {
             // Tasks that the job already claims as its sample are not claimed again.
-            let may_train = trains && !self.awaited.contains(&job);
+            let may_train = trains && !self.awaited.contains(&job) && !mutant("hfsp/claimed-twice");
             let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
             let tasks = self.line.pending(job).saturating_sub(as_sample);
             (0 < tasks).then_some((turn, (tasks, None)))

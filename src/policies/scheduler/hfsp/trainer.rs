@@ -200,7 +200,9 @@ impl Trainer {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
             // First guesses use all tasks that succeed, not only samples.
-            self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
+            if self.needs(attempt) || !mutant("hfsp/past-samples") {
+                self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
+            }
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };
