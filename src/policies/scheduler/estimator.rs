@@ -111,8 +111,8 @@ impl Estimates {
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
         let factor = self.error.as_ref().map_or(1.0, |error| {
             // Each job and kind has its own random stream, so a later draw gives the same error.
-            let subject = 2 * u64::from(job.id().0) + kind as u64;
-            let subject = if mutant("hfsp/error-one") { 0 } else { subject };
+            let id = if mutant("hfsp/error-one") { 0 } else { job.id().0 };
+            let subject = 2 * u64::from(id) + kind as u64;
             let mut chance = stream(self.seed, Purpose::SizeError, subject);
             error.factor(&mut chance)
         });

@@ -148,8 +148,11 @@ impl Trainer {
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
-        let left = if mutant("hfsp/training-order") { u32::MAX - left } else { left };
-        let left = if mutant("hfsp/training-arrival") { 0 } else { left };
+        let left = match left {
+            _ if mutant("hfsp/training-arrival") => 0,
+            left if mutant("hfsp/training-order") => u32::MAX - left,
+            left => left,
+        };
         let place = waits.then_some((left, job));
         move_entry(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
