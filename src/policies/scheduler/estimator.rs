@@ -111,7 +111,8 @@ impl Estimates {
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
         let factor = self.error.as_ref().map_or(1.0, |error| {
             // Each job and kind has its own random stream, so a later draw gives the same error.
-            let subject = 2 * u64::from(job.id().0) + kind as u64;
+            let id = if mutant("hfsp/error-one") { 0 } else { job.id().0 };
+            let subject = 2 * u64::from(id) + kind as u64;
             let mut chance = stream(self.seed, Purpose::SizeError, subject);
             error.factor(&mut chance)
         });
@@ -159,7 +160,8 @@ impl SizeError {
         // α and σ were checked when they were read, so both distributions can be built.
         let mut factor = 1.0;
         if let Some(alpha) = self.uniform.map(Fraction::get) {
-            factor *= Uniform::new_inclusive(1.0 - alpha, 1.0 + alpha)
+            let least = if mutant("hfsp/error-up") { 1.0 } else { 1.0 - alpha };
+            factor *= Uniform::new_inclusive(least, 1.0 + alpha)
                 .map_or(1.0, |uniform| uniform.sample(rng));
         }
         if let Some(sigma) = self.log_normal.map(Factor::get) {

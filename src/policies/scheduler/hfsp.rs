@@ -120,9 +120,11 @@ impl Hfsp {
             // These still count as running in the JobTracker, but hold no slots.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
-            let doomed = if mutant("hfsp/doomed") { 0 } else { doomed };
-            let suspended = if mutant("hfsp/held") { 0 } else { self.suspended.of(id, kind) };
-            let preempted = suspended + doomed;
+            let preempted = match self.suspended.of(id, kind) {
+                suspended if mutant("hfsp/doomed") => suspended,
+                _ if mutant("hfsp/held") => doomed,
+                suspended => suspended + doomed,
+            };
             self.phases[kind].count(view, job, preempted, &mut self.estimates);
         }
     }

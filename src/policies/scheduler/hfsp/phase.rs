@@ -167,8 +167,10 @@ impl Phase {
         };
         let work = known.unwrap_or(guess);
         if self.rules.simulate() {
-            let weight = self.rules.weights.of(job);
-            let weight = if mutant("hfsp/weights") { 1.0 / weight } else { weight };
+            let weight = match self.rules.weights.of(job) {
+                weight if mutant("hfsp/weights") => 1.0 / weight,
+                weight => weight,
+            };
             self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
         }
         // The job is no longer last; the next ranking gives it a position.
@@ -279,12 +281,14 @@ impl Phase {
         let sample: Vec<SimSpan> = work.iter().map(took).collect();
         let own = estimates.own(&KnownJob { view, job, kind, sample: &sample });
         let size = own.unwrap_or_else(|| {
-            estimates.with_error(job, kind, tasks * (estimates.estimator.task_time(&work) + before))
+            let ended = if mutant("hfsp/size-left") { job.tasks(kind).finished() } else { 0 };
+            let counted = tasks - f64::from(ended);
+            estimates.with_error(
+                job,
+                kind,
+                counted * (estimates.estimator.task_time(&work) + before),
+            )
         });
-        let size = match mutant("hfsp/size-left") {
-            true => size * (1.0 - f64::from(job.tasks(kind).finished()) / tasks),
-            false => size,
-        };
         let done = match self.rules.discount {
             _ if mutant("hfsp/discount") => 0.0,
             Discount::VirtualWork if mutant("hfsp/discount-2015") => done,
@@ -555,7 +559,8 @@ impl Phase {
         // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
         // kept idle for samples that may come.
         let most = self.rules.training_slots * f64::from(self.slots);
-        f64::from(self.trainer.running) < most || mutant("hfsp/training-slots")
+        let more = if mutant("hfsp/training-more") { 1.0 } else { 0.0 };
+        f64::from(self.trainer.running) < most + more || mutant("hfsp/training-slots")
     }
 
     /// Returns the other claims from a rank on, up to the last that is up to date.
@@ -571,7 +576,7 @@ impl Phase {
             waiting.take_while(move |(rank, _)| ranked_before.is_none_or(|before| *rank < before));
         let line = ranked.filter_map(move |turn @ (_, job)| {
             // Tasks that the job already claims as its sample are not claimed again.
-            let may_train = trains && !self.awaited.contains(&job);
+            let may_train = trains && !self.awaited.contains(&job) && !mutant("hfsp/claimed-twice");
             let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
             let tasks = self.line.pending(job).saturating_sub(as_sample);
             (0 < tasks).then_some((turn, (tasks, None)))

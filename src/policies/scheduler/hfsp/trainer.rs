@@ -127,7 +127,11 @@ impl Trainer {
         self.samples.insert(
             job,
             JobSample {
-                wanted: if mutant("hfsp/sample-one") { 1 } else { self.rules.sample.min(tasks) },
+                wanted: match self.rules.sample {
+                    _ if mutant("hfsp/sample-one") => 1,
+                    sample if mutant("hfsp/sample-min") => sample,
+                    sample => sample.min(tasks),
+                },
                 ..JobSample::default()
             },
         );
@@ -144,8 +148,11 @@ impl Trainer {
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
-        let left = if mutant("hfsp/training-order") { u32::MAX - left } else { left };
-        let left = if mutant("hfsp/training-arrival") { 0 } else { left };
+        let left = match left {
+            _ if mutant("hfsp/training-arrival") => 0,
+            left if mutant("hfsp/training-order") => u32::MAX - left,
+            left => left,
+        };
         let place = waits.then_some((left, job));
         move_entry(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
@@ -196,7 +203,9 @@ impl Trainer {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
             // First guesses use all tasks that succeed, not only samples.
-            self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
+            if self.needs(attempt) || !mutant("hfsp/past-samples") {
+                self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
+            }
             self.take_in(attempt);
         }
         let Some(sample) = self.samples.get_mut(&attempt.job()) else { return };

@@ -93,6 +93,9 @@ impl VirtualCluster {
             VirtualSlots::SmallestFirst if mutant("hfsp/dealing") => {
                 (u32::MAX - job.size.tasks, id)
             }
+            VirtualSlots::SmallestFirst if mutant("hfsp/dealing-work") => {
+                (job.size.work as u32, id)
+            }
             VirtualSlots::SmallestFirst => (job.size.tasks, id),
             // Job numbers follow arrival. With fractions of slots the order does not matter.
             VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),

@@ -108,8 +108,8 @@ impl SrtSpec {
     fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
         // A job without maps has no output to fetch; `max` avoids 0 / 0.
-        let share = f64::from(maps.finished()) / f64::from(maps.total().max(1));
-        let share = if mutant("srt/fetch-all") { 1.0 } else { share };
+        let written = if mutant("srt/fetch-all") { maps.total() } else { maps.finished() };
+        let share = f64::from(written) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
             // The paper's `T`, without the setup and the wait for admission.

@@ -150,8 +150,10 @@ impl Suspensions {
         let of_kind = self.on(offer.tracker()).filter(|attempt| attempt.slot() == kind);
         let placed = of_kind.filter_map(|attempt| {
             let report = offer.view().report_of(attempt);
-            let ran = report.map_or(SimSpan::ZERO, |report| report.ran);
-            let ran = if mutant("taking/resume-youngest") { SimSpan::LONGEST - ran } else { ran };
+            let ran = match report.map_or(SimSpan::ZERO, |report| report.ran) {
+                ran if mutant("taking/resume-youngest") => SimSpan::LONGEST - ran,
+                ran => ran,
+            };
             Some((turn(attempt.job())?, Reverse(ran), attempt))
         });
         let first = if mutant("taking/resume-order") { placed.max() } else { placed.min() };
