@@ -1,20 +1,28 @@
 //! `aria`: slots for deadlines (Verma, Cherkasova and Campbell: ARIA, ICAC 2011).
 //!
-//! A job has a profile: how many tasks it has, and the mean and the longest time of its maps and of its
-//! reduces. From these, bounds follow on how long it takes with some slots of each kind, and so the
-//! fewest slots with which it ends by its deadline:
+//! A job has a profile: how many tasks it has, and the mean and the longest time of its maps, of the
+//! shuffles of its reduces, and of the rest of its reduces. The reduces of the first wave fetch most
+//! while maps run, so of their shuffles only a part counts (the *first* shuffle); those of later waves
+//! take the whole time (the *typical* shuffle). From these, bounds follow on how long the job takes with
+//! some slots of each kind, and so the fewest slots with which it ends by its deadline:
 //!
 //! ```text
 //! time  = A / map slots + B / reduce slots + C
-//! upper:  A = (maps - 1) * mean map    B = (reduces - 1) * mean reduce    C = longest map + longest reduce
-//! lower:  A = maps * mean map          B = reduces * mean reduce          C = 0
+//! lower:  A = maps * mean map                  B = reduces * (mean shuffle + mean reduce)
+//!         C = mean first shuffle - mean shuffle
+//! upper:  A = (maps - 1) * mean map            B = (reduces - 1) * (mean shuffle + mean reduce)
+//!         C = longest map + longest first shuffle + longest shuffle - mean shuffle + longest reduce
 //! fewest: map slots = (A + √(A B)) / (time - C)    reduce slots = (B + √(A B)) / (time - C)
 //! ```
+//! Once the maps have ended, all shuffles are typical ones.
+//!
 //! Jobs with fewer slots than they need come first, the earliest deadline first of all. Slots that no
 //! job needs go to all jobs in the same order, unless they are kept. The needs of a job are computed anew
 //! whenever one of its tasks begins or ends, for the tasks that are left and the time that is left.
 //!
-//! The profile is that of the true times of the job's tasks, as if it had run before.
+//! The profile is that of the true times of the job's tasks, as if it had run before on the whole
+//! cluster. There its reduces had fetched all but the outputs of the last wave of maps when these ended;
+//! if reduces begin only after all maps (`slow_start: 1`), the first shuffle is a typical one.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +30,7 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -76,11 +85,22 @@ type AriaTurn = (bool, SimTime, SimTime, JobId);
 /// A job with its profile.
 #[derive(Debug, Default)]
 struct ProfiledJob {
-    times: PerSlot<TaskProfile>,
+    profile: JobProfile,
     places: PerSlot<Option<AriaTurn>>,
 }
 
-/// The times of a job's tasks of one kind, in seconds.
+/// The times of a job's tasks, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct JobProfile {
+    map: TaskProfile,
+    shuffle: TaskProfile,
+    /// The rest of a reduce.
+    reduce: TaskProfile,
+    /// The part of a shuffle that is left to the first wave of reduces when the maps have ended.
+    first: f64,
+}
+
+/// The times of one phase of a job's tasks, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct TaskProfile {
     mean: f64,
@@ -88,23 +108,51 @@ struct TaskProfile {
 }
 
 impl TaskProfile {
-    fn of(truth: &TrueDurations, job: &Job, kind: SlotKind) -> Self {
-        let count = job.tasks(kind).total();
-        let times = (0..count).map(|index| truth.task(job, kind, index).as_secs_f64());
+    fn of(count: u32, time: impl Fn(u32) -> SimSpan) -> Self {
+        let times = (0..count).map(|index| time(index).as_secs_f64());
         let (sum, longest) =
             times.fold((0.0, 0.0_f64), |(sum, longest), time| (sum + time, longest.max(time)));
         Self { mean: sum / f64::from(count.max(1)), longest }
     }
+}
 
-    /// Returns the work and the fixed time of `count` tasks in a bound.
-    fn parts(self, count: u32, bound: DeadlineBound) -> (f64, f64) {
-        let count = f64::from(count);
-        let lower = (count * self.mean, 0.0);
-        let upper = ((count - 1.0) * self.mean, self.longest);
+impl JobProfile {
+    /// Returns the profile of a job that has run before on so many map slots.
+    fn of(truth: &TrueDurations, job: &Job, map_slots: u32) -> Self {
+        let [maps, reduces] = SlotKind::BOTH.map(|kind| job.tasks(kind).total());
+        let last_wave = maps - maps.saturating_sub(1) / map_slots.max(1) * map_slots;
+        let overlaps = job.slow_start() < 1.0 && 0 < maps && !mutant("aria/no-first-shuffle");
+        Self {
+            map: TaskProfile::of(maps, |map| truth.task(job, SlotKind::Map, map)),
+            shuffle: TaskProfile::of(reduces, |reduce| truth.shuffle(job, reduce)),
+            reduce: TaskProfile::of(reduces, |reduce| {
+                truth.task(job, SlotKind::Reduce, reduce) - truth.shuffle(job, reduce)
+            }),
+            first: if overlaps { f64::from(last_wave) / f64::from(maps) } else { 1.0 },
+        }
+    }
+
+    /// Returns the work of the maps, that of the reduces, and the fixed time in a bound, if so many
+    /// tasks are left.
+    fn parts(self, left: PerSlot<u32>, bound: DeadlineBound) -> [f64; 3] {
+        let Self { map, shuffle, reduce, first } = self;
+        let [maps, reduces] = SlotKind::BOTH.map(|kind| f64::from(left[kind]));
+        let has = |count: f64| count.min(1.0);
+        // Without maps there is no first shuffle, and each wave has a typical one.
+        let [first, hidden] =
+            [first, 1.0].map(|part| if maps == 0.0 { 0.0 } else { part * has(reduces) });
+        let each = shuffle.mean + reduce.mean;
+        let longest = reduce.longest + shuffle.longest;
+        let lower = [maps * map.mean, reduces * each, (first - hidden) * shuffle.mean];
+        let upper = [
+            (maps - has(maps)) * map.mean,
+            (reduces - has(reduces)) * each,
+            has(maps) * map.longest + has(reduces) * longest + first * shuffle.longest
+                - hidden * shuffle.mean,
+        ];
         match bound {
-            _ if count == 0.0 => (0.0, 0.0),
             DeadlineBound::Lower => lower,
-            DeadlineBound::Average => ((lower.0 + upper.0) / 2.0, (lower.1 + upper.1) / 2.0),
+            DeadlineBound::Average => [0, 1, 2].map(|part| (lower[part] + upper[part]) / 2.0),
             DeadlineBound::Upper => upper,
         }
     }
@@ -113,21 +161,22 @@ impl TaskProfile {
 /// Returns the fewest slots of each kind with which so many tasks end within a time, in seconds. If no
 /// number of slots suffices, returns the largest number.
 fn fewest_slots(
-    times: PerSlot<TaskProfile>,
+    profile: JobProfile,
     left: PerSlot<u32>,
     within: f64,
     bound: DeadlineBound,
 ) -> PerSlot<u32> {
-    let [(maps, of_maps), (reduces, of_reduces)] =
-        SlotKind::BOTH.map(|kind| times[kind].parts(left[kind], bound));
-    let time = within - of_maps - of_reduces;
-    let both = (maps * reduces).sqrt();
+    let [maps, reduces, fixed] = profile.parts(left, bound);
+    let time = within - fixed;
+    let both = if mutant("aria/halves") { f64::NAN } else { (maps * reduces).sqrt() };
     PerSlot::of(|kind| {
         let work = if kind == SlotKind::Map { maps } else { reduces };
         match left[kind] {
             0 => 0,
             _ if time <= 0.0 => u32::MAX,
             // A task more than the mean's worth of work needs a slot in any case.
+            // Halves of the time for both phases, in place of the fewest slots.
+            _ if both.is_nan() => ((work * 2.0 / time).ceil() as u32).max(1),
             _ => (((work + both) / time).ceil() as u32).max(1),
         }
     })
@@ -142,9 +191,13 @@ impl Aria {
     /// Returns the slots of each kind that a job needs; none without a deadline.
     fn needed(&self, job: &Job, now: SimTime) -> PerSlot<u32> {
         let Some(deadline) = deadline(job) else { return PerSlot::default() };
-        let times = self.jobs.get(&job.id()).map(|known| known.times).unwrap_or_default();
-        let left = PerSlot::of(|kind| job.tasks(kind).total() - job.tasks(kind).finished());
-        fewest_slots(times, left, deadline.saturating_since(now).as_secs_f64(), self.bound)
+        let profile = self.jobs.get(&job.id()).map(|known| known.profile).unwrap_or_default();
+        let left = PerSlot::of(|kind| match job.tasks(kind).total() {
+            all if mutant("aria/whole-job") => all,
+            all => all - job.tasks(kind).finished(),
+        });
+        let now = if mutant("aria/whole-time") { job.submitted_at() } else { now };
+        fewest_slots(profile, left, deadline.saturating_since(now).as_secs_f64(), self.bound)
     }
 
     fn place(&mut self, view: &View<'_>, id: JobId) {
@@ -155,7 +208,11 @@ impl Aria {
             let waiting = job.filter(|job| 0 < job.pending(kind));
             let place = waiting.and_then(|job| {
                 let has_enough = needed[kind] <= job.tasks(kind).running();
-                let deadline = deadline(job).unwrap_or(SimTime::NEVER);
+                let has_enough = has_enough && !mutant("aria/deadlines-alone");
+                let deadline = match deadline(job) {
+                    _ if mutant("aria/by-arrival") => job.submitted_at(),
+                    deadline => deadline.unwrap_or(SimTime::NEVER),
+                };
                 (self.spare || !has_enough).then_some((
                     has_enough,
                     deadline,
@@ -208,10 +265,10 @@ impl Scheduler for Aria {
             JobChange::Running => {
                 let job = view.job(event.job);
                 let known = self.truth.as_ref().zip(job);
-                let times = known
-                    .map(|(truth, job)| PerSlot::of(|kind| TaskProfile::of(truth, job, kind)))
-                    .unwrap_or_default();
-                self.jobs.insert(event.job, ProfiledJob { times, ..ProfiledJob::default() });
+                let slots = view.capacity(SlotKind::Map);
+                let profile =
+                    known.map(|(truth, job)| JobProfile::of(truth, job, slots)).unwrap_or_default();
+                self.jobs.insert(event.job, ProfiledJob { profile, ..ProfiledJob::default() });
                 self.place(view, event.job);
             }
             JobChange::Ended(_) => {
@@ -269,7 +326,7 @@ mod tests {
     use mumakil_core::mapred::ExpectedJob;
     use proptest::prelude::*;
 
-    fn profile(mean: f64, longest: f64) -> TaskProfile {
+    fn times(mean: f64, longest: f64) -> TaskProfile {
         TaskProfile { mean, longest }
     }
 
@@ -290,14 +347,37 @@ mod tests {
 
     #[test]
     fn without_reduces_the_slots_are_those_of_a_bag_of_tasks() {
-        let times = PerSlot { map: profile(10.0, 20.0), reduce: profile(0.0, 0.0) };
+        let profile = JobProfile { map: times(10.0, 20.0), ..JobProfile::default() };
         let left = PerSlot { map: 101, reduce: 0 };
-        let slots = fewest_slots(times, left, 120.0, DeadlineBound::Upper);
+        let slots = fewest_slots(profile, left, 120.0, DeadlineBound::Upper);
         assert_eq!(slots, PerSlot { map: 10, reduce: 0 });
         let bag = TaskBag { tasks: 101.0, slots: 1.0, longest: 2.0 };
         assert_eq!(bag.slots_for(12.0).unwrap(), 10.0);
-        assert_eq!(fewest_slots(times, left, 20.0, DeadlineBound::Upper).map, u32::MAX);
-        assert_eq!(fewest_slots(times, left, 101.0, DeadlineBound::Lower).map, 10);
+        assert_eq!(fewest_slots(profile, left, 20.0, DeadlineBound::Upper).map, u32::MAX);
+        assert_eq!(fewest_slots(profile, left, 101.0, DeadlineBound::Lower).map, 10);
+    }
+
+    /// Maps of 10 to 20 s, shuffles of 4 to 6 s, the rest of reduces 20 to 30 s, and a quarter of the
+    /// shuffle left when the maps have ended: the sums of section 4.1 of the paper.
+    #[test]
+    fn the_first_shuffle_counts_once_and_typical_ones_in_each_wave() {
+        let profile = JobProfile {
+            map: times(10.0, 20.0),
+            shuffle: times(4.0, 6.0),
+            reduce: times(20.0, 30.0),
+            first: 0.25,
+        };
+        let left = PerSlot { map: 40, reduce: 10 };
+        let parts = |left, bound| profile.parts(left, bound);
+        assert_eq!(parts(left, DeadlineBound::Lower), [400.0, 240.0, -3.0]);
+        assert_eq!(parts(left, DeadlineBound::Upper), [390.0, 216.0, 20.0 + 1.5 + 2.0 + 30.0]);
+        assert_eq!(parts(left, DeadlineBound::Average), [395.0, 228.0, 25.25]);
+        let reduces = PerSlot { map: 0, reduce: 10 };
+        assert_eq!(parts(reduces, DeadlineBound::Lower), [0.0, 240.0, 0.0]);
+        assert_eq!(parts(reduces, DeadlineBound::Upper), [0.0, 216.0, 36.0]);
+        // (400 + √(400 × 240)) / 70 and (240 + √(400 × 240)) / 70.
+        let slots = fewest_slots(profile, left, 67.0, DeadlineBound::Lower);
+        assert_eq!(slots, PerSlot { map: 11, reduce: 8 });
     }
 
     proptest! {
@@ -306,25 +386,21 @@ mod tests {
         #[test]
         fn the_slots_are_the_fewest_that_keep_the_bound(
             (maps, reduces) in (2_u32..200, 2_u32..50),
-            (map_mean, reduce_mean) in (1.0..60.0, 1.0..100.0),
-            (of_map, of_reduce) in (1.0..3.0, 1.0..3.0),
+            (map_mean, reduce_mean, shuffle_mean) in (1.0..60.0, 1.0..100.0, 0.0..20.0),
+            (of_map, of_reduce, first) in (1.0..3.0, 1.0..3.0, 0.0..1.0),
             slack in 1.1..20.0,
         ) {
-            let times = PerSlot {
-                map: profile(map_mean, map_mean * of_map),
-                reduce: profile(reduce_mean, reduce_mean * of_reduce),
+            let profile = JobProfile {
+                map: times(map_mean, map_mean * of_map),
+                shuffle: times(shuffle_mean, shuffle_mean * of_map),
+                reduce: times(reduce_mean, reduce_mean * of_reduce),
+                first,
             };
             let left = PerSlot { map: maps, reduce: reduces };
-            let fixed = times.map.longest + times.reduce.longest;
+            let [maps, reduces, fixed] = profile.parts(left, DeadlineBound::Upper);
             let within = fixed * slack;
-            let takes = |slots: PerSlot<f64>| {
-                let each = |kind| {
-                    let (work, fixed) = times[kind].parts(left[kind], DeadlineBound::Upper);
-                    work / slots[kind] + fixed
-                };
-                each(SlotKind::Map) + each(SlotKind::Reduce)
-            };
-            let slots = fewest_slots(times, left, within, DeadlineBound::Upper);
+            let takes = |slots: PerSlot<f64>| maps / slots.map + reduces / slots.reduce + fixed;
+            let slots = fewest_slots(profile, left, within, DeadlineBound::Upper);
             prop_assert!(takes(PerSlot::of(|kind| f64::from(slots[kind]))) <= within);
             let sum = f64::from(slots.map) + f64::from(slots.reduce);
             // With as many slots less two in all, no division keeps the bound.

@@ -17,6 +17,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -104,8 +105,12 @@ impl PayingPool {
     /// Returns its place among the pools: those that can pay come first, and of these, the one with
     /// the fewest slots for what it spends.
     fn turn(&self, kind: SlotKind) -> (bool, Measure) {
-        let weight = if self.can_pay() { self.spending } else { 1.0 };
-        (!self.can_pay(), Measure(f64::from(self.running[kind]) / weight))
+        let spends = self.can_pay() && !mutant("budgets/equal-shares");
+        let weight = if spends { self.spending } else { 1.0 };
+        (
+            !self.can_pay() && !mutant("budgets/poor-pools-share"),
+            Measure(f64::from(self.running[kind]) / weight),
+        )
     }
 }
 
@@ -199,7 +204,11 @@ impl Scheduler for DynamicPriority {
     fn tick(&mut self, _: &mut Orders<'_>) {
         for pool in self.pools.iter_mut().filter(|pool| pool.can_pay()) {
             let slots = f64::from(pool.running.map) + f64::from(pool.running.reduce);
-            pool.left -= pool.spending * slots;
+            pool.left -= match pool.spending * slots {
+                _ if mutant("budgets/by-interval") => pool.spending,
+                _ if mutant("budgets/by-slot-alone") => slots,
+                paid => paid,
+            };
         }
     }
 

@@ -25,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::inner::InnerPolicy;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
@@ -149,7 +150,7 @@ impl Offers {
         framework.held -= std::mem::replace(&mut known.held, view.held(job));
         framework.held += known.held;
         let pending = SlotKind::BOTH.iter().map(|kind| job.pending(*kind)).sum();
-        framework.revived += u64::from(known.pending < pending);
+        framework.revived += u64::from(known.pending < pending && !mutant("offers/no-revival"));
         known.pending = pending;
     }
 
@@ -179,13 +180,20 @@ impl Offers {
             .filter(|framework| !asked.contains(framework));
         let unfiltered = unasked.filter(|framework| {
             !node.refused.get(framework).is_some_and(|(until, revived)| {
-                now < *until && *revived == self.frameworks[*framework].revived
+                (now < *until || mutant("offers/filter-without-end"))
+                    && *revived == self.frameworks[*framework].revived
             })
         });
         let open = unfiltered.filter(|framework| self.wants(offer, *framework));
         let share = |framework: &usize| {
             let Framework { held, weight, .. } = &self.frameworks[*framework];
-            held.dominant_share(total) / weight
+            match held.dominant_share(total) {
+                share if mutant("offers/unweighted") => share,
+                share if mutant("offers/highest-first") => -share,
+                _ if mutant("offers/first-resource") => held.first_share(total) / weight,
+                _ if mutant("offers/in-turn") => 0.0,
+                share => share / weight,
+            }
         };
         open.min_by(|one, other| share(one).total_cmp(&share(other)).then(one.cmp(other)))
     }
@@ -197,7 +205,8 @@ impl Offers {
             Some((others, own)) if others.jobs.is_empty() && !own.is_empty() => own,
             _ => &self.frameworks[..],
         };
-        let weights: Vec<f64> = own.iter().map(|framework| framework.weight).collect();
+        let weight = |it: &Framework| if mutant("offers/equal-parts") { 1.0 } else { it.weight };
+        let weights: Vec<f64> = own.iter().map(weight).collect();
         owner_among(&weights, tracker.0, self.nodes.len() as u32)
     }
 
@@ -205,7 +214,9 @@ impl Offers {
     fn refuse(&mut self, now: SimTime, tracker: TrackerId, framework: usize) {
         let revived = self.frameworks[framework].revived;
         let refused = &mut self.nodes[tracker.index()].refused;
-        refused.insert(framework, (now + self.filter, revived));
+        if !mutant("offers/no-filter") {
+            refused.insert(framework, (now + self.filter, revived));
+        }
     }
 
     /// Says why jobs of frameworks that are not asked get nothing here.
@@ -337,7 +348,7 @@ impl Scheduler for Offers {
         let mut asked = BTreeSet::new();
         while has_free(offer) {
             let framework = match self.nodes[tracker.index()].outstanding {
-                Some((_, since)) if now < since + self.standing => {
+                Some((_, since)) if now < since + self.standing && !mutant("offers/at-once") => {
                     return self.explain(
                         offer,
                         &asked,
@@ -369,6 +380,9 @@ impl Scheduler for Offers {
             jobs.into_iter().for_each(|job| self.count(&offer.view(), job));
             if has_free(offer) {
                 self.refuse(now, tracker, framework);
+            }
+            if mutant("offers/first-alone") {
+                break;
             }
         }
         self.explain(offer, &asked, "its framework has just refused this node");

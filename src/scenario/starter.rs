@@ -43,6 +43,7 @@ pub const STARTERS: &[Starter] = bundled!("":
     "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
     "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "quincy"
     "wait-or-kill" "unlike-racks" "skewed-reduces"
+    "frameworks" "paid-slots" "plans" "deadline-slots" "skewed-maps"
 );
 
 /// The exercises of the course, in the order of its lessons. They are no starters: an exercise is a

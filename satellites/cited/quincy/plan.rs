@@ -19,6 +19,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::flow::{CheapestFlow, FlowArc, FlowNode};
+use mumakil_base::mutants::mutant;
 use mumakil_base::theory::equal_shares;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Topology, TrackerId};
@@ -232,6 +233,7 @@ impl SlotPlan {
         let now = view.now();
         let waited = self.waited.get(&task).copied().unwrap_or_default();
         let since_start = now.as_micros() as f64 - waited.as_micros() as f64;
+        let since_start = if mutant("quincy/waits-cost-nothing") { 0.0 } else { since_start };
         let wait_cost = -cost(self.options.wait.get() * since_start);
         let node = self.flow.add_node(1);
         let wait = self.flow.add_arc(node, waiting, 1, wait_cost);
@@ -255,9 +257,11 @@ impl SlotPlan {
         }
         let [in_rack, far] =
             [self.options.rack, self.options.far].map(|price| cost(price.get() * gigabytes * 1e6));
+        let far = if mutant("quincy/far-as-rack") { in_rack } else { far };
+        let in_rack = if mutant("quincy/rack-as-far") { far } else { in_rack };
         let mut places = Vec::new();
         for on in self.holders.iter().map(|on| &self.machines[on.index()]) {
-            places.push((on.node, 0));
+            places.push((on.node, if mutant("quincy/node-as-rack") { in_rack } else { 0 }));
             if !places.contains(&(on.rack, in_rack)) {
                 places.push((on.rack, in_rack));
             }
@@ -304,7 +308,11 @@ impl SlotPlan {
             for task in machines[machine].running.iter().map(|id| &tasks[id]) {
                 let Some(running) = task.running else { continue };
                 // The slot that it has is the cheapest one, even before it has run for any time.
-                let ran = now.saturating_since(task.since).as_micros() as i64 + 1;
+                let ran = match now.saturating_since(task.since).as_micros() as i64 {
+                    _ if mutant("quincy/work-is-worth-nothing") => 1,
+                    ran if mutant("quincy/work-costs") => 1 - ran,
+                    ran => ran + 1,
+                };
                 flow.set_cost(running.stay, running.transfer - ran);
                 flow.set_cost(task.wait, running.waited - waits);
                 flow.settle(task.node);
@@ -327,10 +335,14 @@ impl SlotPlan {
         let shares = match self.options.fair {
             true => {
                 let wanted: Vec<u32> = demands.iter().map(|(_, wanted)| *wanted).collect();
-                equal_shares(view.capacity(kind), &wanted).into_iter().map(|it| (it, it)).collect()
+                let shares = equal_shares(view.capacity(kind), &wanted).into_iter();
+                shares.map(|it| (if mutant("quincy/no-guarantee") { 0 } else { it }, it)).collect()
             }
             // Every job has a slot, so that none starves.
-            false => demands.iter().map(|(_, wanted)| (1, *wanted)).collect::<Vec<_>>(),
+            false => {
+                let least = u32::from(!mutant("quincy/no-slot-each"));
+                demands.iter().map(|(_, wanted)| (least, *wanted)).collect::<Vec<_>>()
+            }
         };
         let mut in_slots = 0;
         for ((job, (running, _)), (least, most)) in self.jobs.values_mut().zip(demands).zip(shares)

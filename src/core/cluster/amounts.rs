@@ -62,6 +62,11 @@ impl Amounts {
         shares.map(|(own, all)| own as f64 / all as f64).fold(0.0, f64::max)
     }
 
+    /// Returns the share of the first resource alone.
+    pub fn first_share(self, all: Self) -> f64 {
+        self.0[0] as f64 / all.0[0].max(1) as f64
+    }
+
     /// Returns the amounts of `count` attempts that each ask for these.
     pub fn times(self, count: u32) -> Self {
         // Saturate: a user may write 18 EiB, and no node has them.

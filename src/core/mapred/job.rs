@@ -84,8 +84,8 @@ pub struct Job {
     pub(super) was_pending: PerSlot<bool>,
     /// How many of its attempts have not been reported as ended.
     pub(super) open_tries: u32,
-    /// How many maps have left their output in each rack, for its reduces.
-    pub(super) outputs: BTreeMap<RackId, u32>,
+    /// How much output maps have left in each rack for its reduces, by [`JobSpec::output_weight`].
+    pub(super) outputs: BTreeMap<RackId, u64>,
     /// The work of unfinished tasks that attempts have saved.
     pub(super) saved: FxHashMap<TaskId, SavedWork>,
     /// The lost outputs, by map; a map that has run again is removed.
@@ -311,6 +311,11 @@ impl Job {
     /// Returns the priority of the job.
     pub fn priority(&self) -> Priority {
         self.spec.priority
+    }
+
+    /// Returns the share of its maps that must have ended before its reduces start.
+    pub fn slow_start(&self) -> f64 {
+        self.settings.slow_start.get()
     }
 
     /// Returns when the job arrived.

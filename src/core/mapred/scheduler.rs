@@ -787,9 +787,10 @@ impl Offer<'_> {
         self.ledger.near_maps(job, self.tracker, most)
     }
 
-    /// Returns how many of the job's maps have left their output in the tracker's rack, and how many in
-    /// the rack that has most of it.
-    pub fn outputs_near(&self, job: JobId) -> [u32; 2] {
+    /// Returns how much output the job's maps have left in the tracker's rack, and how much in the rack
+    /// that has most of it, by [`JobSpec::output_weight`]. A reduce's own part of it is in the same
+    /// racks, as each map divides its output among the reduces in the same proportions.
+    pub fn outputs_near(&self, job: JobId) -> [u64; 2] {
         step();
         let Some(job) = self.ledger.job(job) else { return [0; 2] };
         let here = self.ledger.topology.rack(self.tracker);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::cluster::{ClusterSpec, Node, ReadRates, SlotKind, Topology, TrackerId};
-use crate::mapred::cost::Costs;
+use crate::mapred::cost::{AttemptPlan, Costs};
 use crate::mapred::hadoop::Hadoop;
 use crate::mapred::heartbeat::LaunchOrder;
 use crate::mapred::ids::TaskId;
@@ -88,12 +88,21 @@ impl TrueDurations {
         SimSpan::from_f64(micros.sum::<f64>() / f64::from(samples.max(1)))
     }
 
+    /// Returns how long one reduce fetches if all maps have ended, a part of [`Self::task`].
+    pub fn shuffle(&self, job: &Job, index: u32) -> SimSpan {
+        self.plan(&job.spec, SlotKind::Reduce, index).shuffle.alone
+    }
+
     fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {
+        let plan = self.plan(job, kind, index);
+        plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
+    }
+
+    fn plan(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> AttemptPlan {
         let attempt = TaskId { job: job.id, kind: kind.into(), index }.attempt(0);
         let launch = LaunchOrder::work(attempt, job.clone());
         // A plan needs a tracker. If attempts share no disks, wires or cores (`Costs::shared`), the
         // tracker only decides how much of a shuffle stays in the rack.
-        let plan = self.costs.plan(&launch, TrackerId(0), &self.node, None);
-        plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
+        self.costs.plan(&launch, TrackerId(0), &self.node, None)
     }
 }

@@ -41,6 +41,7 @@ use super::shared::pools::{Pool, Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::NewJobBoost;
 use super::shared::suspensions::KillOrWait;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -395,8 +396,9 @@ impl Fair {
                 let mut jobs = tree.in_order(&offer.view(), pool, kind);
                 return jobs.find_map(|job| delay.launch_reduce(offer, job, 1, reason));
             }
-            let anywhere = is_starved(pool);
-            let launched = tree.places(pool, kind).find_map(|(job, place)| {
+            let anywhere = is_starved(pool) && !mutant("preempt/waits-for-input");
+            let all = if mutant("delay/first-job-blocks") { 1 } else { usize::MAX };
+            let launched = tree.places(pool, kind).take(all).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, 1, anywhere, reason)?, place))
             });
             // The walk borrows the tree, so the jobs are passed over below.
@@ -433,5 +435,6 @@ fn launch_in<T>(
     if tree.pools.is_leaf(pool) {
         return launch(pool);
     }
-    tree.ready_pools(pool, kind).find_map(|inner| launch_in(inner, tree, kind, launch))
+    let all = if mutant("delay/first-pool-blocks") { 1 } else { usize::MAX };
+    tree.ready_pools(pool, kind).take(all).find_map(|inner| launch_in(inner, tree, kind, launch))
 }

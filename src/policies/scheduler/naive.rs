@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::shared::delay::{Delay, NO_DELAY, SkipRule};
 use super::shared::line::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
-    JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds, Precedence,
+    Job, JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds, Precedence,
     PrecedenceBy, Scheduler, SlotKind, View,
 };
 
@@ -49,8 +50,7 @@ impl<O> FewestFirst<O> {
         for kind in SlotKind::BOTH {
             // An offer asks only jobs that can use its slot.
             let waiting = view.job(job).filter(|job| 0 < self.reduces.pending(job, kind));
-            let place =
-                waiting.map(|job| (job.tasks(kind).running(), job.submitted_at(), job.id()));
+            let place = waiting.map(|job| (measure(job, kind), job.submitted_at(), job.id()));
             let was = match place {
                 Some(place) => self.places[kind].insert(job, place),
                 None => self.places[kind].remove(&job),
@@ -94,6 +94,21 @@ impl<O> Scheduler for FewestFirst<O> {
                 self.place(&offer.view(), launched.attempt.job());
             }
         }
+    }
+}
+
+/// Returns the number by which jobs are compared: the fewest running tasks come first.
+fn measure(job: &Job, kind: SlotKind) -> u32 {
+    match job.tasks(kind).running() {
+        _ if mutant("naive/fewest-waiting") => job.pending(kind),
+        _ if mutant("naive/fewest-launched") => job.tasks(kind).total() - job.pending(kind),
+        _ if mutant("naive/first-come") => 0,
+        running if mutant("naive/most-running") => u32::MAX - running,
+        running if mutant("naive/share-of-the-job") => 10_000 * running / job.tasks(kind).total(),
+        _ if mutant("naive/both-kinds") => {
+            SlotKind::BOTH.into_iter().map(|kind| job.tasks(kind).running()).sum()
+        }
+        running => running,
     }
 }
 

@@ -37,7 +37,8 @@ struct NodeTally {
     held: PerSlot<LevelArea>,
 }
 
-/// How many successful maps of a job ran on each node and in each rack.
+/// How much output the successful maps of a job left on each node and in each rack, by
+/// [`JobSpec::output_weight`](mumakil_core::mapred::JobSpec::output_weight).
 #[derive(Debug, Default)]
 struct MapPlaces {
     all: u64,
@@ -98,7 +99,8 @@ impl Nodes {
                 if 0 < job.spec.reduces && job.ended.is_none() {
                     let rack = self.topology.rack(tracker);
                     let places = grown(&mut self.outputs, id.task.job.index());
-                    places.get_or_insert_default().add(tracker, rack, 1);
+                    let weight = job.spec.output_weight(id.task.index) as i64;
+                    places.get_or_insert_default().add(tracker, rack, weight);
                 }
             }
             TaskKind::Reduce => {
@@ -138,8 +140,8 @@ impl NodeTally {
 }
 
 impl MapPlaces {
-    fn add(&mut self, node: TrackerId, rack: RackId, maps: i64) {
-        let change = |count: &mut u64| *count = count.saturating_add_signed(maps);
+    fn add(&mut self, node: TrackerId, rack: RackId, weight: i64) {
+        let change = |all: &mut u64| *all = all.saturating_add_signed(weight);
         change(&mut self.all);
         change(self.nodes.entry(node).or_default());
         change(self.racks.entry(rack).or_default());
@@ -149,10 +151,10 @@ impl MapPlaces {
     /// and from other racks.
     fn parts(&self, bytes: u64, node: TrackerId, rack: RackId) -> [u64; 3] {
         let [on_node, in_rack] = [self.nodes.get(&node), self.racks.get(&rack)]
-            .map(|maps| u128::from(maps.copied().unwrap_or_default()));
+            .map(|weight| u128::from(weight.copied().unwrap_or_default()));
         // On a scaled clock the end of a job may be known before that of its last reduce. Then its
         // maps are forgotten, and all bytes count as far.
-        let of = |maps: u128| (u128::from(bytes) * maps / u128::from(self.all.max(1))) as u64;
+        let of = |weight: u128| (u128::from(bytes) * weight / u128::from(self.all.max(1))) as u64;
         let (node, near) = (of(on_node), of(in_rack));
         [node, near.saturating_sub(node), bytes.saturating_sub(near)]
     }
@@ -198,8 +200,10 @@ impl Watcher for Nodes {
         // The map runs again elsewhere, and reduces fetch from there.
         if let Some((map, tracker)) = books.lost {
             let rack = self.topology.rack(tracker);
+            let of = books.job(map.job());
+            let weight = of.map_or(0, |job| job.spec.output_weight(map.task.index) as i64);
             if let Some(Some(places)) = self.outputs.get_mut(map.job().index()) {
-                places.add(tracker, rack, -1);
+                places.add(tracker, rack, -weight);
             }
         }
         Ok(())

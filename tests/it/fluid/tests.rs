@@ -1,6 +1,7 @@
 //! Courses that were derived by hand.
 
 mod properties;
+mod thousand;
 
 use super::FluidDiscipline::{Gps, Ps};
 use super::*;

@@ -225,7 +225,8 @@ impl Ledger {
         task.order = order;
         if attempt.task.kind == TaskKind::Map {
             let rack = self.topology.rack(record.tracker);
-            *self.known_mut(id).outputs.entry(rack).or_default() += 1;
+            let job = self.known_mut(id);
+            *job.outputs.entry(rack).or_default() += job.spec.output_weight(attempt.task.index);
             self.count_output(MapOutput { map: attempt, at: record.tracker, order }, out);
         }
         let task = self.known_mut(id).known_task(attempt.task);

@@ -84,8 +84,9 @@ impl Ledger {
         let lost = Missing { map, at, order, is_lost: true, is_unreadable: false };
         job.lost_outputs.insert(map.task.index, lost);
         let rack = self.topology.rack(at);
-        let outputs = &mut self.known_mut(id).outputs;
-        outputs.entry(rack).and_modify(|count| *count -= 1);
+        let job = self.known_mut(id);
+        let weight = job.spec.output_weight(map.task.index);
+        job.outputs.entry(rack).and_modify(|all| *all -= weight);
         self.tell_outputs(ToMapOutputs::Lost(map.into()), out);
         // A map whose tracker was lost is not to blame: its task gets no failure.
         if failed {

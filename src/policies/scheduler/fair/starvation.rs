@@ -12,6 +12,7 @@ use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::launches::Launches;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::share::{Claim, bisected, max_min};
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
@@ -106,7 +107,8 @@ impl Starvation {
     /// below its minimum share begins now (section 4: "within T_min seconds of a job being
     /// submitted to it"); in Hadoop it begins when the job is set up and demands slots.
     pub(super) fn submitted(&mut self, job: JobId, pool: PoolId, now: SimTime) {
-        if self.kills && self.variant == FairVariant::Paper {
+        let counts = self.kills && self.variant == FairVariant::Paper;
+        if counts && !mutant("preempt/since-the-demand") {
             self.arriving.insert(job, (pool, now));
         }
     }
@@ -182,12 +184,15 @@ impl Starvation {
             let since = if awaits { self.arriving_since(tree, pool) } else { None };
             let clock = &mut self.clocks[pool.index()][kind];
             if owed(tree, pool, kind) <= running {
-                clock.at_min_share = clock.at_min_share.max(since.unwrap_or(now));
+                let seen = clock.at_min_share.max(since.unwrap_or(now));
+                clock.at_min_share =
+                    if mutant("preempt/clock-kept") { clock.at_min_share } else { seen };
             }
             let part = match self.variant {
-                FairVariant::Paper => 1.0,
+                FairVariant::Paper if !mutant("preempt/half-of-the-share") => 1.0,
                 // In Hadoop a pool is starved of its fair share only below half of it.
-                FairVariant::Hadoop => 0.5,
+                FairVariant::Hadoop if mutant("preempt/the-whole-share") => 1.0,
+                _ => 0.5,
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
             // Cut off as in 0.21 to 1.2.1: a pool with a share of one is never below half.
@@ -217,6 +222,8 @@ impl Starvation {
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
         // Starved pools also get the slots that no pool's task occupies.
         let idle = idle(&orders.view(), tree, around, books.kind);
+        let doomed = if mutant("preempt/kills-again") { 0 } else { doomed };
+        let idle = if mutant("preempt/idle-slots-forgotten") { 0 } else { idle };
         let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
         if lacks == 0 {
             return;
@@ -226,7 +233,9 @@ impl Starvation {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
                 let left = books.left[pool.index()];
-                owed(tree, pool, books.kind) < left && books.shares[pool.index()] < f64::from(left)
+                (owed(tree, pool, books.kind) < left || mutant("preempt/below-minimum"))
+                    && (books.shares[pool.index()] < f64::from(left)
+                        || mutant("preempt/below-share"))
             })
         };
         let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
@@ -237,7 +246,7 @@ impl Starvation {
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
         // The latest lose the least work (section 4). Hadoop has no order of ties.
-        victims.sort_unstable_by(|a, b| b.cmp(a));
+        victims.sort_unstable_by(|a, b| if mutant("preempt/oldest") { a.cmp(b) } else { b.cmp(a) });
         for (_, attempt, pool) in victims {
             if lacks == 0 {
                 break;
@@ -256,8 +265,10 @@ impl Starvation {
                     orders.kill(attempt, reason);
                     self.launches.note_ordered_end(attempt, pool);
                 }
-                books.note_preempted(pools, pool);
-                lacks -= 1;
+                if !mutant("preempt/one-pool-pays-all") {
+                    books.note_preempted(pools, pool);
+                }
+                lacks -= u32::from(!mutant("preempt/all-beyond-the-share"));
             }
         }
     }
@@ -277,7 +288,11 @@ impl Starvation {
             false => 0,
         };
         // As in Hadoop, take the larger of the two numbers of lacking slots, not their sum.
-        min_share.max(fair_share).saturating_sub(state.running[kind])
+        let lacks = |share: u32| share.saturating_sub(state.running[kind]);
+        if mutant("preempt/both-lacks") {
+            return lacks(min_share) + lacks(fair_share);
+        }
+        lacks(min_share.max(fair_share))
     }
 }
 
@@ -311,6 +326,9 @@ fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
 /// Returns whether a time-out has passed; `false` if there is no time-out.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
     // The comparison is strict, as in Hadoop.
+    let after = after
+        .filter(|_| !mutant("preempt/never"))
+        .map(|after| if mutant("preempt/at-once") { SimSpan::ZERO } else { after });
     after.is_some_and(|after| after < now.saturating_since(since))
 }
 

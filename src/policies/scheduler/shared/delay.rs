@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::long_tasks::LongTasks;
 use mumakil_base::dense::grown;
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -176,7 +177,8 @@ impl OwnDelays {
 
     fn of(&self, job: &Job) -> Option<[u64; 2]> {
         let spec = job.spec();
-        let own = self.jobs.get(&*spec.name).or_else(|| self.pools.get(&*spec.pool));
+        let [job, pool] = [self.jobs.get(&*spec.name), self.pools.get(&*spec.pool)];
+        let own = if mutant("delay/pool-before-job") { pool.or(job) } else { job.or(pool) };
         own.map(|own| self.limits(own))
     }
 
@@ -259,7 +261,8 @@ impl DelayState {
         if self.passed_in == 0 {
             return 0;
         }
-        offers.began(self.passed_in + 1).saturating_since(self.passing_since).as_micros()
+        let end = self.passed_in + u64::from(!mutant("delay/until-asked"));
+        offers.began(end).saturating_since(self.passing_since).as_micros()
     }
 
     /// Counts the time from this offer to the next one as waiting time of the job. Does nothing if
@@ -281,7 +284,14 @@ impl DelayState {
 
     /// Returns the state of the job after it has launched a map at this locality.
     fn launched(self, level: Locality, offers: &OfferTimes) -> Self {
-        let new = Self { level, seen_in: offers.count, ..Self::default() };
+        let level = match level {
+            _ if mutant("delay/level-forgotten") => Locality::Node,
+            _ if mutant("delay/never-stricter") => level.max(self.level),
+            _ => level,
+        };
+        let kept = if mutant("delay/wait-kept") { 1 } else { 0 };
+        let waited = kept * (self.waited + self.passing(offers));
+        let new = Self { level, waited, seen_in: offers.count, ..Self::default() };
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
         }
@@ -384,7 +394,11 @@ impl Delay {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
             // Hadoop's heartbeat interval grows with the cluster.
-            let auto = SimSpan::from_millis(interval * 3 / 2).min(LONGEST_AUTO);
+            let auto = match SimSpan::from_millis(interval * 3 / 2) {
+                _ if mutant("delay/auto-once") => SimSpan::from_millis(interval),
+                auto if mutant("delay/auto-unbounded") => auto,
+                auto => auto.min(LONGEST_AUTO),
+            };
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             rules.own.auto = auto;
         // The number for `Chances` depends on the job; `reach` computes it.
@@ -447,14 +461,15 @@ impl Delay {
         let now = offer.view().now();
         let [here, most] = offer.outputs_near(job);
         let has_reduce = offer.view().job(job).is_some_and(|job| 0 < job.pending(SlotKind::Reduce));
-        if here < most && has_reduce {
+        let is_far = if mutant("places/fewest") { most <= here } else { here < most };
+        if is_far && has_reduce {
             let since = *self.reduces_wait.entry(job).or_insert(now);
             if waits(offer, job, SlotKind::Reduce, since, patience) {
                 return None;
             }
         }
         let launched = offer.launch_wide_reduce(job, slots, reason);
-        if launched.is_some() {
+        if launched.is_some() && !mutant("places/wait-kept") {
             self.reduces_wait.remove(&job);
         }
         launched
@@ -467,7 +482,8 @@ impl Delay {
         let view = offer.view();
         let now = view.now();
         let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        if file.on.contains(&offer.tracker()) || !has_map {
+        let has_file = file.on.contains(&offer.tracker()) && !mutant("cache/forgotten");
+        if has_file || !has_map {
             return false;
         }
         let since = *file.waits_since.get_or_insert(now);
@@ -481,7 +497,7 @@ impl Delay {
         {
             let file = self.files.entry(id).or_default();
             file.on.insert(offer.tracker());
-            file.waits_since = None;
+            file.waits_since = file.waits_since.filter(|_| mutant("cache/wait-kept"));
         }
     }
 
@@ -497,6 +513,10 @@ impl Delay {
     ) -> Option<Launched> {
         if !anywhere && self.waits_for_file(offer, job) {
             return None;
+        }
+        // A job waits for its input only where one of its maps has room; this call notes the refusal.
+        if !offer.fits(job, SlotKind::Map) && !mutant("delay/without-room") {
+            return offer.launch_wide_map(job, slots, MapReach::Node, reason);
         }
         let view = offer.view();
         let now = view.now();
@@ -517,7 +537,7 @@ impl Delay {
             // If no node holds the map's input, the job may then launch anywhere, as in Hadoop.
             let level = launched.locality.unwrap_or(Locality::OffRack);
             *waiting = waiting.launched(level, &rules.offers);
-            rules.slots += 1;
+            rules.slots += u64::from(!mutant("delay/skips-by-heartbeat"));
             if let Some(long_tasks) = long_tasks {
                 long_tasks.launched(now, offer.tracker(), launched);
             }
@@ -588,11 +608,18 @@ impl DelayRules {
 
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
         // As in Hadoop, a job with a map whose input no node holds may launch anywhere.
-        let Some(job) = job.filter(|job| !job.has_homeless_maps()) else { return MapReach::Any };
+        let Some(job) =
+            job.filter(|job| !job.has_homeless_maps() || mutant("delay/no-input-waits"))
+        else {
+            return MapReach::Any;
+        };
         let waited = match self.patience {
             // The job was passed over for this slot already, which counts for the next slot only.
             DelayMeasure::Skips(..) if waiting.skipped_in == self.slots => {
                 waiting.waited.saturating_sub(1)
+            }
+            _ if mutant("delay/by-age") => {
+                view.now().saturating_since(job.submitted_at()).as_micros()
             }
             _ => self.waited_by(waiting),
         };
@@ -604,10 +631,23 @@ impl DelayRules {
             }
             DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
+        let [node, rack] = if mutant("delay/swapped") { [rack, node] } else { [node, rack] };
+        let in_rack = match rack {
+            _ if mutant("delay/rack-at-once") => 0,
+            _ if mutant("delay/rack-waits-w1") => node,
+            _ if mutant("delay/rack-waits-both") => node + rack,
+            rack => rack,
+        };
+        let anywhere = match node + rack {
+            _ if mutant("delay/no-rack-level") => node,
+            _ if mutant("delay/w2-from-the-start") => rack,
+            both => both,
+        };
         match waiting.level {
             Locality::Node if waited < node => MapReach::Node,
-            Locality::Node if waited < node + rack => MapReach::Rack,
-            Locality::Rack if waited < rack => MapReach::Rack,
+            Locality::Node if waited < anywhere => MapReach::Rack,
+            Locality::Rack if waited < in_rack => MapReach::Rack,
+            Locality::OffRack if mutant("delay/off-rack-waits") && waited < rack => MapReach::Rack,
             Locality::Node | Locality::Rack | Locality::OffRack => MapReach::Any,
         }
     }
@@ -647,6 +687,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use mumakil_core::cluster::{CountedResources, Node};
     use mumakil_core::mapred::{Input, PerSlot, PolicyBench, Scheduler, SlotKind};
 
     /// A policy that offers every free map slot to the jobs in the order of their numbers.
@@ -695,6 +736,25 @@ mod tests {
         assert_eq!(bench.at(10.0).offer(1), []);
         assert_eq!(bench.at(19.9).offer(1), []);
         assert_eq!(jobs(&bench.at(20.0).offer(1)), [1]);
+    }
+
+    #[test]
+    fn a_node_without_memory_for_a_map_uses_up_no_patience() {
+        let [w1, w2] = [10, 5].map(|secs| AutoSpan::Fixed(SimSpan::from_secs(secs)));
+        let delay = Delay::new(&DelaySpec { w1, w2, ..DelaySpec::NONE });
+        let node = |gib: u64| Node {
+            memory: Bytes::new(gib << 30),
+            ..Node::plain(0, PerSlot { map: 2, reduce: 0 })
+        };
+        let nodes = vec![node(4), node(1), node(4)];
+        let mut bench = PolicyBench::on_nodes(InTurn(delay), nodes, CountedResources::Memory);
+        let job = bench.submit(2, 0, |spec| {
+            spec.input = Some(Input::on_trackers([0, 0]));
+            spec.memory.map = Bytes::new(2 << 30);
+        });
+        (0..20).for_each(|second| _ = bench.at(f64::from(second)).offer(1));
+        assert_eq!(bench.at(20.0).offer(2), [], "{job} has waited for nothing yet");
+        assert_eq!(bench.at(30.0).offer(2).len(), 2);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_core::mapred::{HadoopLine, Offer, SlotKind};
 
 /// Which tasks count for a tracker while its heartbeat is served.
@@ -41,6 +42,7 @@ impl TrackerLoad {
     fn of(self, offer: &Offer<'_>, kind: SlotKind) -> u32 {
         match self {
             Self::Auto | Self::Reported => offer.occupied(kind),
+            Self::Current if mutant("load/reported-alone") => offer.occupied(kind),
             Self::Current => offer.occupied(kind) + offer.taken(kind),
         }
     }
@@ -57,8 +59,10 @@ pub fn room(
 ) -> u32 {
     // Without trackers the capacity is 0; `max` avoids a division by zero.
     let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
+    let load = if mutant("load/all-slots") { 1.0 } else { load };
     // Round up as in Hadoop, so that even the smallest load gives each tracker one task.
-    let part = (f64::from(offer.slots(kind)) * load.min(1.0)).ceil() as u32;
+    let part = f64::from(offer.slots(kind)) * load.min(1.0);
+    let part = if mutant("load/rounded-down") { part.floor() } else { part.ceil() } as u32;
     part.saturating_sub(counted.of(offer, kind))
 }
 
@@ -76,7 +80,9 @@ pub fn next_kind(
     match (open.next()?, open.next()) {
         (one, None) => Some(one),
         // Both kinds are open. Hadoop takes a map unless the tracker has more maps than reduces.
-        _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map) => {
+        _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map)
+            && !mutant("load/maps-first") =>
+        {
             Some(SlotKind::Reduce)
         }
         _ => Some(SlotKind::Map),

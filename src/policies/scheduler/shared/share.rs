@@ -15,6 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutants::mutant;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::Priority;
@@ -138,8 +139,13 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
         Priority::Low => 0.5,
         Priority::VeryLow => 0.25,
     };
+    let importance = if mutant("share/no-priority") { 1.0 } else { importance };
     // As in Hadoop, a job without tasks has weight 0.
-    importance * tasks.map_or(1.0, |tasks| (f64::from(tasks) + 1.0).log2())
+    importance
+        * tasks.map_or(1.0, |tasks| match f64::from(tasks) + 1.0 {
+            size if mutant("share/size-itself") => size,
+            size => size.log2(),
+        })
 }
 
 with_defaults! {
@@ -164,7 +170,7 @@ impl NewJobBoost {
 
     /// Returns the factor of a job's weight; 1 if there is no boost or the job is no longer new.
     pub fn factor_of(boost: Option<&Self>, submitted: SimTime, now: SimTime) -> f64 {
-        let boost = boost.filter(|boost| now < boost.end(submitted));
+        let boost = boost.filter(|boost| now < boost.end(submitted) || mutant("share/always-new"));
         boost.map_or(1.0, |boost| boost.factor.get())
     }
 }
