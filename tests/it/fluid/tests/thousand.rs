@@ -41,6 +41,7 @@ fn served(how: FluidDiscipline, all: &[FloatJob], present: &[usize]) -> (Vec<usi
         Ps => (present.to_vec(), false),
         Gps => (present.to_vec(), true),
         Las => (first(present, NOTHING, attained), false),
+        FluidDiscipline::Guarded => unreachable!("its order changes between events, too"),
         Fsp(_) | Psbs => {
             let late = late(&|job| job.imagined <= NOTHING);
             match how {
@@ -150,7 +151,8 @@ fn a_thousand_jobs_with_wrong_sizes_end_as_in_a_model_of_floats() {
             }
         })
         .collect();
-    for discipline in FluidDiscipline::ALL {
+    let judged = |it: &FluidDiscipline| *it != FluidDiscipline::Guarded;
+    for discipline in FluidDiscipline::ALL.into_iter().filter(judged) {
         let exact = finishes(discipline, &jobs);
         for (number, (exact, float)) in exact.iter().zip(floats(discipline, &jobs)).enumerate() {
             let exact = approximate(exact);
