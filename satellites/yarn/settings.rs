@@ -1,0 +1,173 @@
+//! A scheduler with its settings, from Hadoop's own files.
+//!
+//! ```text
+//! yarn-site.xml            which scheduler, and its limits
+//! fair-scheduler.xml       queues under the fair scheduler
+//! capacity-scheduler.xml   queues under the capacity scheduler
+//! ```
+//!
+//! What a file says is checked when it is read: an error names the file, the line where there is
+//! one, and the key.
+
+mod fair_queues;
+mod properties;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::capacity::YarnCapacity;
+use crate::capacity::settings::{CapacityPreemptionSettings, CapacitySettings};
+use crate::fair::YarnFair;
+use crate::fair::settings::{FairPreemptionSettings, FairSettings};
+use crate::fifo::YarnFifo;
+use crate::scheduler::YarnScheduler;
+use crate::size::{SizeLimits, YarnSize};
+use mumakil_base::units::SimSpan;
+use properties::HadoopProperties;
+
+/// A file that cannot be read, or that asks for what cannot be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum YarnInputError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file says something wrong.
+    #[error("{}: {message}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line where there is one.
+        message: String,
+    },
+}
+
+/// A scheduler, and the sizes that it gives to containers.
+pub struct YarnSettings {
+    pub(crate) limits: SizeLimits,
+    pub(crate) scheduler: Box<dyn YarnScheduler>,
+}
+
+impl YarnSettings {
+    /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs.
+    pub fn read(folder: &Path) -> Result<Self, YarnInputError> {
+        let site_file = folder.join("yarn-site.xml");
+        let site = HadoopProperties::read(&site_file)?;
+        let limits = limits(&site).map_err(content(&site_file))?;
+        let class = site.text("yarn.resourcemanager.scheduler.class");
+        let class = class.unwrap_or("CapacityScheduler");
+        let scheduler: Box<dyn YarnScheduler> = match class.rsplit('.').next() {
+            Some("FifoScheduler") => Box::new(YarnFifo::default()),
+            Some("FairScheduler") => {
+                let mut settings = fair_settings(&site).map_err(content(&site_file))?;
+                let file = folder.join("fair-scheduler.xml");
+                fair_queues::read(&text_of(&file)?, &mut settings).map_err(content(&file))?;
+                Box::new(YarnFair::new(settings))
+            }
+            Some("CapacityScheduler") => {
+                let file = folder.join("capacity-scheduler.xml");
+                let properties = HadoopProperties::read(&file)?.0;
+                let preemption = capacity_preemption(&site).map_err(content(&site_file))?;
+                let settings = CapacitySettings::new(properties, limits, preemption);
+                Box::new(settings.and_then(YarnCapacity::new).map_err(content(&file))?)
+            }
+            _ => {
+                return Err(content(&site_file)(format!(
+                    "`yarn.resourcemanager.scheduler.class`: no scheduler `{class}`; there are \
+                     FifoScheduler, FairScheduler and CapacityScheduler"
+                )));
+            }
+        };
+        Ok(Self { limits, scheduler })
+    }
+
+    /// Returns the largest container that a node of this size can get.
+    pub fn largest_container(&self, node: YarnSize) -> YarnSize {
+        self.limits.maximum.least(node)
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, YarnInputError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| YarnInputError::Read { path: path.to_owned(), source })
+}
+
+fn content(path: &Path) -> impl Fn(String) -> YarnInputError + use<> {
+    let path = path.to_owned();
+    move |message| YarnInputError::Content { path: path.clone(), message }
+}
+
+fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
+    let default = SizeLimits::default();
+    let size = |what: &str, default: YarnSize| -> Result<YarnSize, String> {
+        let memory = site.get(&format!("yarn.scheduler.{what}-allocation-mb"), default.memory)?;
+        let cores = site.get(&format!("yarn.scheduler.{what}-allocation-vcores"), default.cores)?;
+        Ok(YarnSize::new(memory, cores))
+    };
+    let limits = SizeLimits {
+        minimum: size("minimum", default.minimum)?,
+        maximum: size("maximum", default.maximum)?,
+        increment: size("increment", default.increment)?,
+    };
+    let one = YarnSize::new(1, 1);
+    if !one.fits_in(limits.minimum) || !one.fits_in(limits.increment) {
+        return Err("the smallest container and the steps must be at least 1".to_owned());
+    }
+    if !limits.minimum.fits_in(limits.maximum) {
+        let SizeLimits { minimum, maximum, .. } = limits;
+        return Err(format!("the smallest container has {minimum}, the largest {maximum}"));
+    }
+    Ok(limits)
+}
+
+fn fair_settings(site: &HadoopProperties) -> Result<FairSettings, String> {
+    let key = |name: &str| format!("yarn.scheduler.fair.{name}");
+    let is_on = |name: &str, default: bool| site.is_on(&key(name), default);
+    let millis = |name: &str, default: u64| site.get(&key(name), default);
+    let sleep = SimSpan::from_millis(millis("continuous-scheduling-sleep-ms", 5)?);
+    let preemption = FairPreemptionSettings {
+        utilization: site.get(&key("preemption.cluster-utilization-threshold"), 0.8)?,
+        interval_ms: millis("preemptionInterval", 5_000)?,
+        wait_before_kill_ms: millis("waitTimeBeforeKill", 15_000)?,
+    };
+    Ok(FairSettings {
+        update_interval: SimSpan::from_millis(millis("update-interval-ms", 500)?),
+        assign_multiple: is_on("assignmultiple", false),
+        max_assign: site.get(&key("max.assign"), -1)?,
+        locality_threshold: [
+            site.get(&key("locality.threshold.node"), -1.0)?,
+            site.get(&key("locality.threshold.rack"), -1.0)?,
+        ],
+        locality_delay_ms: [
+            site.get(&key("locality-delay-node-ms"), -1)?,
+            site.get(&key("locality-delay-rack-ms"), -1)?,
+        ],
+        continuous: is_on("continuous-scheduling-enabled", false).then_some(sleep),
+        preemption: is_on("preemption", false).then_some(preemption),
+        size_based_weight: is_on("sizebasedweight", false),
+        user_as_default_queue: is_on("user-as-default-queue", true),
+        allow_undeclared: is_on("allow-undeclared-pools", true),
+        ..FairSettings::default()
+    })
+}
+
+fn capacity_preemption(
+    site: &HadoopProperties,
+) -> Result<Option<CapacityPreemptionSettings>, String> {
+    let key = |name: &str| format!("yarn.resourcemanager.monitor.capacity.preemption.{name}");
+    let settings = CapacityPreemptionSettings {
+        interval_ms: site.get(&key("monitoring_interval"), 3_000)?,
+        max_wait_before_kill_ms: site.get(&key("max_wait_before_kill"), 15_000)?,
+        total_per_round: site.get(&key("total_preemption_per_round"), 0.1)?,
+        max_ignored: site.get(&key("max_ignored_over_capacity"), 0.1)?,
+        natural_termination: site.get(&key("natural_termination_factor"), 0.2)?,
+        is_observer: site.is_on(&key("observe_only"), false),
+    };
+    let is_on = site.is_on("yarn.resourcemanager.scheduler.monitor.enable", false);
+    Ok(is_on.then_some(settings))
+}
