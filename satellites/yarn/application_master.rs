@@ -13,11 +13,12 @@ use std::mem;
 
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
 use crate::message::{
-    AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId, NodeId, PlaceId,
-    Submission, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
+    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId,
+    NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
 };
 use crate::size::YarnSize;
 use mumakil_base::units::SimSpan;
+use mumakil_core::protocol::Core;
 
 const MASTER: AskPriority = 1;
 const MAPS: AskPriority = 20;
@@ -99,6 +100,25 @@ struct TaskStates {
     was_asked: bool,
 }
 
+impl TaskStates {
+    fn new(job: &YarnJob, sort: TaskSort) -> Self {
+        let pending = job.places(sort);
+        Self { total: pending.len(), pending, ..Self::default() }
+    }
+
+    fn is_done(&self) -> bool {
+        self.finished == self.total
+    }
+}
+
+impl YarnJob {
+    /// Returns the places of one sort of tasks in the list.
+    fn places(&self, sort: TaskSort) -> VecDeque<u32> {
+        let of_sort = (0..).zip(&self.tasks).filter(|(_, task)| task.sort == sort);
+        of_sort.map(|(place, _)| place).collect()
+    }
+}
+
 /// The core of a master.
 #[derive(Debug)]
 pub(crate) struct ApplicationMaster {
@@ -120,34 +140,10 @@ pub(crate) struct ApplicationMaster {
     is_over: bool,
 }
 
-impl ApplicationMaster {
-    /// Returns a master whose first step is still to come.
-    pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
-        let of = |sort| {
-            let places = (0..).zip(&job.tasks).filter(|(_, task)| task.sort == sort);
-            let pending: VecDeque<u32> = places.map(|(place, _)| place).collect();
-            TaskStates { total: pending.len(), pending, ..TaskStates::default() }
-        };
-        Self {
-            id,
-            interval,
-            maps: of(TaskSort::Map),
-            reduces: of(TaskSort::Reduce),
-            job,
-            answers: VecDeque::new(),
-            outstanding: 0,
-            is_looking: false,
-            container: None,
-            is_running: false,
-            is_submitted: false,
-            is_registered: false,
-            is_finished: false,
-            is_over: false,
-        }
-    }
+impl Core for ApplicationMaster {
+    type Msg = ToMaster;
 
-    /// Handles a message.
-    pub(crate) fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
+    fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
         match message {
             ToMaster::Step => {
                 self.step(out);
@@ -163,6 +159,28 @@ impl ApplicationMaster {
                 }
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+        }
+    }
+}
+
+impl ApplicationMaster {
+    /// Returns a master whose first step is still to come.
+    pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
+        Self {
+            id,
+            interval,
+            maps: TaskStates::new(&job, TaskSort::Map),
+            reduces: TaskStates::new(&job, TaskSort::Reduce),
+            job,
+            answers: VecDeque::new(),
+            outstanding: 0,
+            is_looking: false,
+            container: None,
+            is_running: false,
+            is_submitted: false,
+            is_registered: false,
+            is_finished: false,
+            is_over: false,
         }
     }
 
@@ -188,7 +206,7 @@ impl ApplicationMaster {
     fn submit(&mut self, out: &mut YarnOutbox) {
         self.is_submitted = true;
         let managed = self.job.mode == MasterMode::Managed;
-        let submission = Submission {
+        let submission = AppSubmission {
             user: self.job.user.clone(),
             queue: self.job.queue.clone(),
             managed_master: managed.then_some(self.job.master_size),
@@ -263,8 +281,7 @@ impl ApplicationMaster {
                 (None, false) => self.restart(out),
             }
         }
-        let is_done = |states: &TaskStates| states.finished == states.total;
-        if self.is_running && is_done(&self.maps) && is_done(&self.reduces) {
+        if self.is_running && self.maps.is_done() && self.reduces.is_done() {
             self.finish(out);
             return true;
         }
@@ -294,8 +311,7 @@ impl ApplicationMaster {
             states.pending.clear();
         }
         // SLS adds the pending reduces to themselves, and so has none left.
-        let maps = (0..).zip(&self.job.tasks).filter(|(_, task)| task.sort == TaskSort::Map);
-        self.maps.pending.extend(maps.map(|(place, _)| place));
+        self.maps.pending = self.job.places(TaskSort::Map);
         self.ask_for_master(out);
     }
 
@@ -327,25 +343,15 @@ impl ApplicationMaster {
     fn call(&mut self, out: &mut YarnOutbox) {
         let mut asks = Vec::new();
         if self.is_running {
-            let is_map_time = self.maps.finished != self.maps.total;
-            let is_reduce_time = !is_map_time && self.reduces.finished != self.reduces.total;
-            if is_map_time {
-                asks = wanted(&mut self.maps, &self.job.tasks, MAPS);
-            } else if is_reduce_time {
-                asks = wanted(&mut self.reduces, &self.job.tasks, REDUCES);
-            }
-            let was_asked = match is_map_time {
-                true => &mut self.maps.was_asked,
-                false => &mut self.reduces.was_asked,
+            let (states, priority, fact) = match self.maps.is_done() {
+                false => (&mut self.maps, MAPS, ApplicationFact::MapsAsked),
+                true => (&mut self.reduces, REDUCES, ApplicationFact::ReducesAsked),
             };
-            if !asks.is_empty() && !mem::replace(was_asked, true) {
-                out.emit(YarnFact::Application(
-                    self.id,
-                    match is_map_time {
-                        true => ApplicationFact::MapsAsked,
-                        false => ApplicationFact::ReducesAsked,
-                    },
-                ));
+            if !states.is_done() {
+                asks = wanted(states, &self.job.tasks, priority);
+            }
+            if !asks.is_empty() && !mem::replace(&mut states.was_asked, true) {
+                out.emit(YarnFact::Application(self.id, fact));
             }
         }
         self.send_call(asks, out);

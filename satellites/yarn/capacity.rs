@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::{ClusterBooks, FreedContainer};
-use crate::size::{SizeCalculator, SizeLimits, YarnSize};
+use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
 use queues::{CapacityQueueId, CapacityQueues, LeafState};
 use settings::CapacitySettings;
@@ -53,10 +53,6 @@ impl YarnCapacity {
         Ok(Self { settings, queues, apps: BTreeMap::new(), marked: BTreeMap::new() })
     }
 
-    fn calculator(&self) -> SizeCalculator {
-        self.settings.calculator
-    }
-
     fn leaf(&self, id: CapacityQueueId) -> &LeafState {
         self.queues.get(id).leaf.as_ref().expect("applications are in leaves")
     }
@@ -72,7 +68,7 @@ impl YarnCapacity {
     /// Charges a container or a reservation to its user, its queue and all queues above.
     fn charge(&mut self, books: &ClusterBooks, id: AppId, size: YarnSize) {
         let queue = self.apps[&id].queue;
-        *self.leaf_mut(queue).user_mut(&books.app(id).user) += size;
+        self.leaf_mut(queue).user_mut(&books.app(id).user).used += size;
         self.queues.change_used(self.settings.calculator, books.total, queue, |used| *used += size);
     }
 }
@@ -87,9 +83,8 @@ impl YarnScheduler for YarnCapacity {
         tick.into_iter().collect()
     }
 
-    fn normalised(&self, books: &ClusterBooks, ask: YarnSize) -> YarnSize {
-        let limits = books.real_limits();
-        self.calculator().normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
+    fn calculator(&self) -> SizeCalculator {
+        self.settings.calculator
     }
 
     fn node_added(&mut self, books: &mut ClusterBooks) {
@@ -105,7 +100,7 @@ impl YarnScheduler for YarnCapacity {
         if leaf.max_applications <= applications as i32 {
             return Err(format!("queue `{name}` already has {applications} applications"));
         }
-        let of_user = leaf.applications_of(&entry.user);
+        let of_user = leaf.user(&entry.user).applications;
         if leaf.max_applications_of_user <= of_user {
             let user = &entry.user;
             return Err(format!("queue `{name}` already has {of_user} applications of `{user}`"));
@@ -115,7 +110,7 @@ impl YarnScheduler for YarnCapacity {
         let user = entry.user.clone();
         let leaf = self.leaf_mut(queue);
         leaf.pending.insert(id);
-        leaf.count_application(&user, 1);
+        leaf.user_mut(&user).applications += 1;
         // From here on, users who ask are counted by the full name of the queue.
         books.app_mut(id).queue = self.queues.get(queue).path.clone();
         self.activate(books, queue);
@@ -130,16 +125,18 @@ impl YarnScheduler for YarnCapacity {
         let user = &books.app(id).user;
         if is_active {
             leaf.masters -= master;
-            leaf.change_masters_of(user, |masters| *masters -= master);
+            leaf.user_mut(user).masters -= master;
         }
-        leaf.count_application(user, -1);
+        leaf.user_mut(user).applications -= 1;
+        // A user without applications is forgotten, with all that he seems to have.
+        leaf.users.retain(|_, user| 0 < user.applications);
         self.activate(books, queue);
     }
 
     fn freed(&mut self, books: &mut ClusterBooks, freed: &FreedContainer) {
         let queue = self.apps[&freed.id.app].queue;
         let user = &books.app(freed.id.app).user;
-        *self.leaf_mut(queue).user_mut(user) -= freed.size;
+        self.leaf_mut(queue).user_mut(user).used -= freed.size;
         let (calculator, total) = (self.calculator(), books.total);
         self.queues.change_used(calculator, total, queue, |used| *used -= freed.size);
     }

@@ -22,6 +22,8 @@ pub enum YarnFact {
     Container(ContainerId, ContainerFact),
     /// An application has changed.
     Application(MasterId, ApplicationFact),
+    /// The ResourceManager would have ended itself, by a fault of its own.
+    Fault(String),
     /// The shares of a queue or an application at an update of the fair scheduler.
     Share(Box<ShareReading>),
 }

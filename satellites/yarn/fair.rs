@@ -385,13 +385,14 @@ impl YarnScheduler for YarnFair {
 
     fn submit(&mut self, books: &mut ClusterBooks, id: AppId) -> Result<(), String> {
         let entry = books.app(id);
-        let queue = self.queues.place(&self.settings, &entry.queue, &entry.user)?;
+        let now = books.now.as_millis();
+        let queue = self.queues.place(&self.settings, &entry.queue, &entry.user, now)?;
         let is_runnable = self.running.may_run(&self.settings, &self.queues, queue, &entry.user);
         self.apps.insert(
             id,
             FairApp {
                 queue,
-                start: books.now.as_millis(),
+                start: now,
                 demand: YarnSize::NONE,
                 share: YarnSize::NONE,
                 is_runnable,
@@ -478,9 +479,8 @@ impl YarnScheduler for YarnFair {
             }));
         }
         let former = mem::take(&mut self.readings);
-        let is_new = |it: &ShareReading| former.get(&it.name) != Some(it);
         self.readings = readings.iter().map(|it| (it.name.clone(), it.clone())).collect();
-        readings.retain(is_new);
+        readings.retain(|it| former.get(&it.name) != Some(it));
         readings
     }
 }

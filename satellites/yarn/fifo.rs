@@ -11,7 +11,6 @@ use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer};
-use crate::size::{SizeCalculator, SizeLimits, YarnSize};
 
 /// The FIFO scheduler: the applications that it knows, by number.
 #[derive(Debug, Default)]
@@ -20,11 +19,6 @@ pub(crate) struct YarnFifo {
 }
 
 impl YarnScheduler for YarnFifo {
-    fn normalised(&self, books: &ClusterBooks, ask: YarnSize) -> YarnSize {
-        let limits = books.real_limits();
-        SizeCalculator::Memory.normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
-    }
-
     fn submit(&mut self, _: &mut ClusterBooks, app: AppId) -> Result<(), String> {
         self.apps.push(app);
         Ok(())

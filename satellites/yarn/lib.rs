@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! settings             Hadoop's XML ─► a scheduler and its limits
-//! run                  cores, and the queue of their messages
+//! run                  what a run is made from, and its cores for the drives of `runtime`
 //! node_manager         a node: containers that end by the clock, heartbeats
 //! application_master   a job's master: asks, launches, hears
 //! resource_manager     answers both, and lets a scheduler decide
@@ -34,9 +34,11 @@ mod tests;
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
 pub use event::{ApplicationFact, ContainerFact, ShareReading, YarnEvent, YarnFact};
 pub use message::{
-    AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId, PlaceId, YarnStop,
+    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
+    MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
+    ToResourceManager, Yarn, YarnMail,
 };
-pub use run::{YarnNode, YarnRunSpec, run_yarn};
+pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
 pub use settings::{YarnInputError, YarnSettings};
 pub use size::YarnSize;
 pub use tables::RunTables;

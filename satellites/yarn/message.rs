@@ -8,11 +8,10 @@
 //! [`YarnMail::rank`]: ticks first, then nodes by number, then masters by number. All that follows
 //! from a step has rank 0, so it is over before the next step begins, first in, first out.
 
-use std::collections::VecDeque;
-
 use crate::event::{YarnEvent, YarnFact};
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::{Message, MessageEffect, Outbox, Protocol};
 
 macro_rules! dense_ids {
     ($($(#[$doc:meta])* $Id:ident;)*) => {$(
@@ -60,12 +59,15 @@ pub type AskPriority = i32;
 
 /// A wish for containers at one place; it replaces the former one of its place and priority.
 #[derive(Clone, Debug)]
-pub(crate) struct ContainerAsk {
-    pub(crate) priority: AskPriority,
-    pub(crate) place: PlaceId,
+pub struct ContainerAsk {
+    /// The priority.
+    pub priority: AskPriority,
+    /// Where they should be.
+    pub place: PlaceId,
     /// The size of one of them.
-    pub(crate) size: YarnSize,
-    pub(crate) count: i32,
+    pub size: YarnSize,
+    /// How many are wanted.
+    pub count: i32,
 }
 
 /// How a container ended.
@@ -82,36 +84,38 @@ pub enum ContainerEnd {
 /// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
 /// its ResourceManager looks only at new ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NodeReport {
-    pub(crate) launched: Vec<ContainerId>,
+pub struct NodeReport {
+    /// Containers that have begun.
+    pub launched: Vec<ContainerId>,
     /// Containers that have ended by themselves, in that order.
-    pub(crate) completed: Vec<ContainerId>,
+    pub completed: Vec<ContainerId>,
     /// Containers that the ResourceManager has ordered to end.
-    pub(crate) aborted: Vec<ContainerId>,
+    pub aborted: Vec<ContainerId>,
 }
 
 /// An application as it is submitted.
 #[derive(Clone, Debug)]
-pub(crate) struct Submission {
-    pub(crate) user: String,
+pub struct AppSubmission {
+    /// The user.
+    pub user: String,
     /// The queue, as the job names it.
-    pub(crate) queue: String,
+    pub queue: String,
     /// The size of the master's container, if the ResourceManager starts the master itself.
-    pub(crate) managed_master: Option<YarnSize>,
+    pub managed_master: Option<YarnSize>,
 }
 
 /// The answer to a master's call.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MasterAnswer {
+pub struct MasterAnswer {
     /// New containers with their nodes, in the order of allocation.
-    pub(crate) allocated: Vec<(ContainerId, NodeId)>,
+    pub allocated: Vec<(ContainerId, NodeId)>,
     /// Ended containers: by name of the node, then as they ended.
-    pub(crate) ended: Vec<(ContainerId, ContainerEnd)>,
+    pub ended: Vec<(ContainerId, ContainerEnd)>,
 }
 
 /// The rounds of the ResourceManager, in their order within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SchedulerTick {
+pub enum SchedulerTick {
     /// Looks for containers that were acquired and never launched.
     Liveness,
     /// Computes demands and shares, and preempts (fair).
@@ -124,12 +128,16 @@ pub(crate) enum SchedulerTick {
 
 /// A message for the ResourceManager.
 #[derive(Clone, Debug)]
-pub(crate) enum ToResourceManager {
+pub enum ToResourceManager {
+    /// A node begins.
     RegisterNode(NodeId),
+    /// A node's heartbeat.
     Heartbeat(NodeId, Box<NodeReport>),
-    Submit(MasterId, Box<Submission>),
+    /// An application is submitted.
+    Submit(MasterId, Box<AppSubmission>),
     /// A master asks, and fetches what is new.
     Allocate(MasterId, Vec<ContainerAsk>),
+    /// A master ends its work.
     Unregister(MasterId),
     /// A round of its own.
     Tick(SchedulerTick),
@@ -137,7 +145,7 @@ pub(crate) enum ToResourceManager {
 
 /// A message for a node's NodeManager.
 #[derive(Clone, Debug)]
-pub(crate) enum ToNodeManager {
+pub enum ToNodeManager {
     /// A heartbeat is due.
     Beat,
     /// The answer to a heartbeat: the containers that must go.
@@ -150,7 +158,7 @@ pub(crate) enum ToNodeManager {
 
 /// A message for an application's master.
 #[derive(Clone, Debug)]
-pub(crate) enum ToMaster {
+pub enum ToMaster {
     /// A step is due.
     Step,
     /// The answer to a call.
@@ -161,16 +169,19 @@ pub(crate) enum ToMaster {
 
 /// A message and its receiver.
 #[derive(Clone, Debug)]
-pub(crate) enum YarnMail {
+pub enum YarnMail {
+    /// For the ResourceManager.
     ResourceManager(ToResourceManager),
+    /// For a node.
     NodeManager(NodeId, ToNodeManager),
+    /// For a master.
     Master(MasterId, ToMaster),
 }
 
 impl YarnMail {
     /// Returns the place among messages that are due at the same instant: the lowest comes first,
     /// and those of equal rank come as they were sent.
-    pub(crate) fn rank(&self) -> u32 {
+    fn rank(&self) -> u32 {
         const NODES: u32 = 1 << 8;
         const MASTERS: u32 = 1 << 31;
         match self {
@@ -188,41 +199,56 @@ impl From<ToResourceManager> for YarnMail {
     }
 }
 
-/// The letters and events of a core, and whether the run is over.
-#[derive(Debug, Default)]
-pub(crate) struct YarnOutbox {
-    /// The instant at which the core handles the message.
-    pub(crate) now: SimTime,
-    /// Letters with their delays.
-    pub(crate) letters: VecDeque<(SimSpan, YarnMail)>,
-    pub(crate) events: Vec<YarnEvent>,
-    pub(crate) stop: Option<YarnStop>,
-}
+/// YARN's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yarn {}
 
-/// Why a run of YARN ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum YarnStop {
-    /// All applications are over.
-    Done,
-    /// The time of the run is up.
-    TimeUp,
-    /// The ResourceManager would have ended itself by a fault of its own.
-    Fault(String),
-}
+impl Protocol for Yarn {
+    type Mail = YarnMail;
+    type Fact = YarnFact;
+    type Event = YarnEvent;
+    type Stall = ();
+    type Watch = ();
+    type Rank = u32;
 
-impl YarnOutbox {
-    /// Sends a message now.
-    pub(crate) fn send(&mut self, mail: impl Into<YarnMail>) {
-        self.plan(SimSpan::ZERO, mail);
+    fn event(at: SimTime, fact: YarnFact) -> YarnEvent {
+        YarnEvent { at, fact }
     }
 
-    /// Sends a message after a delay, such as a timer of the core itself.
-    pub(crate) fn plan(&mut self, after: SimSpan, mail: impl Into<YarnMail>) {
-        self.letters.push_back((after, mail.into()));
+    fn effect(mail: &YarnMail) -> MessageEffect {
+        match mail {
+            YarnMail::ResourceManager(message) => message.effect(),
+            YarnMail::NodeManager(_, message) => message.effect(),
+            YarnMail::Master(_, message) => message.effect(),
+        }
     }
 
-    /// Adds an event at the present instant.
-    pub(crate) fn emit(&mut self, fact: YarnFact) {
-        self.events.push(YarnEvent { at: self.now, fact });
+    fn rank(mail: &YarnMail) -> u32 {
+        mail.rank()
     }
 }
+
+/// Messages between cores count; a core's own steps are timers.
+macro_rules! messages {
+    ($($Msg:ident: $own:pat,)*) => {$(
+        impl Message for $Msg {
+            type Protocol = Yarn;
+
+            fn effect(&self) -> MessageEffect {
+                match self {
+                    $own => MessageEffect::MOVES,
+                    _ => MessageEffect::BOTH,
+                }
+            }
+        }
+    )*};
+}
+
+messages! {
+    ToResourceManager: Self::Tick(_),
+    ToNodeManager: Self::Beat,
+    ToMaster: Self::Step,
+}
+
+/// The letters and events of a core.
+pub(crate) type YarnOutbox = Outbox<Yarn>;

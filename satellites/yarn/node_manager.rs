@@ -12,6 +12,7 @@ use crate::message::{
     ContainerId, NodeId, NodeReport, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
 };
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::Core;
 
 /// The core of a node.
 #[derive(Debug)]
@@ -28,6 +29,23 @@ pub(crate) struct NodeManager {
     ended_masters: Vec<(ContainerId, SimTime)>,
 }
 
+impl Core for NodeManager {
+    type Msg = ToNodeManager;
+
+    fn handle(&mut self, message: &ToNodeManager, out: &mut YarnOutbox) {
+        match message {
+            ToNodeManager::Beat => self.beat(out),
+            ToNodeManager::Answer(orders) => self.obey(orders),
+            ToNodeManager::Launch(id, life) => self.launch(*id, *life, out),
+            ToNodeManager::EndMaster(id) => {
+                if self.masters.remove(id) {
+                    self.ended_masters.push((*id, out.now));
+                }
+            }
+        }
+    }
+}
+
 impl NodeManager {
     /// Returns an idle node with this interval of heartbeats.
     pub(crate) fn new(id: NodeId, interval: SimSpan) -> Self {
@@ -39,20 +57,6 @@ impl NodeManager {
             masters: BTreeSet::new(),
             news: NodeReport::default(),
             ended_masters: Vec::new(),
-        }
-    }
-
-    /// Handles a message.
-    pub(crate) fn handle(&mut self, message: &ToNodeManager, out: &mut YarnOutbox) {
-        match message {
-            ToNodeManager::Beat => self.beat(out),
-            ToNodeManager::Answer(orders) => self.obey(orders),
-            ToNodeManager::Launch(id, life) => self.launch(*id, *life, out),
-            ToNodeManager::EndMaster(id) => {
-                if self.masters.remove(id) {
-                    self.ended_masters.push((*id, out.now));
-                }
-            }
         }
     }
 

@@ -9,13 +9,14 @@ use std::mem;
 
 use crate::event::{ApplicationFact, YarnFact};
 use crate::message::{
-    AppId, ContainerAsk, ContainerEnd, ContainerId, MasterId, NodeId, NodeReport, PlaceId,
-    SchedulerTick, Submission, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
-    YarnStop,
+    AppId, AppSubmission, ContainerAsk, ContainerEnd, ContainerId, MasterId, NodeId, NodeReport,
+    PlaceId, SchedulerTick, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
 };
 use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::{YarnScheduler, end_container};
+use crate::size::SizeLimits;
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::{Core, StopReason};
 
 /// How long a container may be acquired without being launched.
 const EXPIRY: SimSpan = SimSpan::from_secs(600);
@@ -35,6 +36,32 @@ pub(crate) struct ResourceManager {
     /// How long the run goes on after that.
     settling: SimSpan,
     intervals: Vec<(SchedulerTick, SimSpan)>,
+}
+
+impl Core for ResourceManager {
+    type Msg = ToResourceManager;
+
+    fn handle(&mut self, message: &ToResourceManager, out: &mut YarnOutbox) {
+        self.books.now = out.now;
+        match message {
+            ToResourceManager::RegisterNode(id) => {
+                self.books.register(*id);
+                self.scheduler.node_added(&mut self.books);
+            }
+            ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
+            ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
+            ToResourceManager::Allocate(master, asks) => self.allocate(*master, asks, out),
+            ToResourceManager::Unregister(master) => self.unregister(*master),
+            ToResourceManager::Tick(tick) => self.tick(*tick, out),
+        }
+        let facts = mem::take(&mut self.books.facts);
+        facts.into_iter().for_each(|fact| out.emit(fact));
+        let is_step =
+            matches!(message, ToResourceManager::Heartbeat(..) | ToResourceManager::Tick(_));
+        if is_step && self.left == 0 && self.done_at + self.settling <= out.now {
+            out.stop = Some(StopReason::Done);
+        }
+    }
 }
 
 impl ResourceManager {
@@ -64,29 +91,6 @@ impl ResourceManager {
         ticks.into_iter().map(|(tick, at, _)| (at, ToResourceManager::Tick(tick))).collect()
     }
 
-    /// Handles a message.
-    pub(crate) fn handle(&mut self, message: &ToResourceManager, out: &mut YarnOutbox) {
-        self.books.now = out.now;
-        match message {
-            ToResourceManager::RegisterNode(id) => {
-                self.books.register(*id);
-                self.scheduler.node_added(&mut self.books);
-            }
-            ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
-            ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
-            ToResourceManager::Allocate(master, asks) => self.allocate(*master, asks, out),
-            ToResourceManager::Unregister(master) => self.unregister(*master),
-            ToResourceManager::Tick(tick) => self.tick(*tick, out),
-        }
-        let facts = mem::take(&mut self.books.facts);
-        facts.into_iter().for_each(|fact| out.emit(fact));
-        let is_step =
-            matches!(message, ToResourceManager::Heartbeat(..) | ToResourceManager::Tick(_));
-        if is_step && self.left == 0 && self.done_at + self.settling <= out.now {
-            out.stop.get_or_insert(YarnStop::Done);
-        }
-    }
-
     fn heartbeat(&mut self, id: NodeId, report: &NodeReport, out: &mut YarnOutbox) {
         let orders = mem::take(&mut self.books.node_mut(id).to_clean);
         for container in &report.launched {
@@ -98,7 +102,8 @@ impl ResourceManager {
         // What was aborted is out of the books since it was ordered to end.
         let has_ends = !report.completed.is_empty() || !report.aborted.is_empty();
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
-            out.stop = Some(YarnStop::Fault(fault));
+            out.emit(YarnFact::Fault(fault));
+            out.stop = Some(StopReason::Done);
         }
         self.follow_masters(out);
         if !orders.is_empty() {
@@ -123,15 +128,19 @@ impl ResourceManager {
         }
     }
 
-    fn submit(&mut self, master: MasterId, submission: &Submission, out: &mut YarnOutbox) {
-        let Submission { user, queue, managed_master } = submission.clone();
-        let managed = managed_master.map(|size| self.scheduler.normalised(&self.books, size));
+    fn submit(&mut self, master: MasterId, submission: &AppSubmission, out: &mut YarnOutbox) {
+        let AppSubmission { user, queue, managed_master } = submission.clone();
+        let limits = self.books.real_limits();
+        let steps = SizeLimits { increment: limits.minimum, ..limits };
+        let managed = managed_master.map(|size| {
+            let size = self.scheduler.calculator().normalised(size, steps);
+            self.scheduler.normalised(&self.books, size)
+        });
         let app = self.books.add_app(master, user, queue, managed);
-        let told = |fact| YarnFact::Application(master, fact);
-        out.emit(told(ApplicationFact::Submitted(app)));
+        out.emit(YarnFact::Application(master, ApplicationFact::Submitted(app)));
         if let Err(reason) = self.scheduler.submit(&mut self.books, app) {
             self.books.app_mut(app).is_stopped = true;
-            out.emit(told(ApplicationFact::Rejected(reason)));
+            out.emit(YarnFact::Application(master, ApplicationFact::Rejected(reason)));
             self.master_is_over();
             return;
         }

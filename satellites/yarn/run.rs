@@ -1,15 +1,11 @@
-//! A run: what it is made from, its cores, and the queue that carries their messages.
+//! A run: what it is made from, and its cores in their seats.
 //!
-//! Messages take no time. The queue goes by instant, then by [rank](YarnMail::rank), then by the
-//! order of sending, which is the order that the module `message` tells.
-
-use std::collections::{BTreeMap, VecDeque};
+//! Messages take no time. The drives are those of MapReduce's runs.
 
 use crate::application_master::{ApplicationMaster, YarnJob};
 use crate::event::YarnEvent;
 use crate::message::{
-    MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
-    YarnStop,
+    MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, Yarn, YarnMail,
 };
 use crate::node_manager::NodeManager;
 use crate::resource_manager::ResourceManager;
@@ -18,6 +14,10 @@ use crate::scheduler::books::{ClusterBooks, NodeEntry};
 use crate::settings::YarnSettings;
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::{Core, Letter};
+use mumakil_runtime::{
+    Drive, DrivenProtocol, EventSink, OpeningMail, RunPlan, SeatedCore, SenderLink,
+};
 
 /// How long a run goes on when all applications are over.
 const SETTLING: SimSpan = SimSpan::from_secs(2);
@@ -51,19 +51,76 @@ pub struct YarnRunSpec {
     pub settings: YarnSettings,
 }
 
-/// The cores of a run, and their first messages.
-struct YarnCores {
-    resource_manager: ResourceManager,
-    nodes: Vec<NodeManager>,
-    masters: Vec<ApplicationMaster>,
-    opening: Vec<(SimTime, YarnMail)>,
+/// The cores of a run.
+pub struct YarnCores {
+    resource_manager: Box<dyn Core<Msg = ToResourceManager>>,
+    nodes: Vec<Box<dyn Core<Msg = ToNodeManager>>>,
+    masters: Vec<Box<dyn Core<Msg = ToMaster>>>,
 }
 
-impl YarnCores {
-    fn new(
-        YarnRunSpec { nodes, jobs, node_interval, master_interval, settings }: YarnRunSpec,
-    ) -> Self {
-        let ids = || (0..).map(NodeId);
+/// The seats of a run's cores.
+pub struct YarnSeats<D: Drive<Yarn>> {
+    resource_manager: D::Seat<ToResourceManager>,
+    nodes: Vec<D::Seat<ToNodeManager>>,
+    masters: Vec<D::Seat<ToMaster>>,
+}
+
+/// A link over which messages take no time.
+#[derive(Clone, Copy, Debug)]
+pub struct InstantLink {
+    is_of_head: bool,
+}
+
+impl SenderLink<Yarn> for InstantLink {
+    fn delays(&mut self, _: SimTime, letter: &Letter<YarnMail>) -> [Option<SimSpan>; 2] {
+        [None, Some(letter.after)]
+    }
+
+    fn is_of_head(&self) -> bool {
+        self.is_of_head
+    }
+}
+
+impl DrivenProtocol for Yarn {
+    type Cores = YarnCores;
+    type Network = ();
+    type Link = InstantLink;
+    type Head = ToResourceManager;
+    type Seats<D: Drive<Self>> = YarnSeats<D>;
+
+    fn seat<D: Drive<Self>>(cores: YarnCores, (): (), drive: &D) -> YarnSeats<D> {
+        let [head, other] = [true, false].map(|is_of_head| InstantLink { is_of_head });
+        let nodes = cores.nodes.into_iter();
+        let masters = cores.masters.into_iter();
+        YarnSeats {
+            resource_manager: drive.seat(SeatedCore::new(cores.resource_manager, head)),
+            nodes: nodes.map(|core| drive.seat(SeatedCore::new(core, other))).collect(),
+            masters: masters.map(|core| drive.seat(SeatedCore::new(core, other))).collect(),
+        }
+    }
+
+    fn head<D: Drive<Self>>(seats: &YarnSeats<D>) -> &D::Seat<ToResourceManager> {
+        &seats.resource_manager
+    }
+
+    fn deliver<D: Drive<Self>>(seats: &YarnSeats<D>, drive: &D, at: SimTime, mail: &YarnMail) {
+        match mail {
+            YarnMail::ResourceManager(message) => {
+                drive.deliver(&seats.resource_manager, at, message);
+            }
+            YarnMail::NodeManager(id, message) => {
+                drive.deliver(&seats.nodes[id.index()], at, message);
+            }
+            YarnMail::Master(id, message) => drive.deliver(&seats.masters[id.index()], at, message),
+        }
+    }
+}
+
+impl YarnRunSpec {
+    /// Returns a run that is ready to start, on any drive; it ends when all applications are over,
+    /// or at an instant. `events` gets what happens.
+    pub fn plan(self, until: SimTime, events: Box<dyn EventSink<YarnEvent>>) -> RunPlan<Yarn> {
+        let Self { nodes, jobs, node_interval, master_interval, settings } = self;
         let entries = nodes.iter().map(|node| {
             let places = NodePlaces { host: node.host, rack: node.rack };
             NodeEntry::new(node.name.clone(), places, node.size)
@@ -71,58 +128,35 @@ impl YarnCores {
         let books = ClusterBooks::new(entries.collect(), settings.limits);
         let scheduler = settings.scheduler;
         let mut resource_manager = ResourceManager::new(books, scheduler, jobs.len(), SETTLING);
-        let register = |id| (SimTime::ZERO, ToResourceManager::RegisterNode(id).into());
-        let mut opening: Vec<(SimTime, YarnMail)> = ids().take(nodes.len()).map(register).collect();
         let ticks = resource_manager.first_ticks();
-        opening.extend(ticks.into_iter().map(|(at, tick)| (at, tick.into())));
-        // The first step, at the offset, does nothing.
-        opening.extend(ids().zip(&nodes).map(|(id, node)| {
+        let mut opening: OpeningMail<Yarn> =
+            ticks.into_iter().map(|(at, tick)| (at, tick.into())).collect();
+        let mut cores = YarnCores {
+            resource_manager: Box::new(resource_manager),
+            nodes: Vec::new(),
+            masters: Vec::new(),
+        };
+        for (id, node) in (0..).map(NodeId).zip(&nodes) {
+            // A registration has no rank, and so comes before all steps of this instant.
+            opening.push((SimTime::ZERO, ToResourceManager::RegisterNode(id).into()));
+            // The first step, at the offset, does nothing.
             let first = SimTime::ZERO + node.offset + node_interval;
-            (first, YarnMail::NodeManager(id, ToNodeManager::Beat))
-        }));
-        let mut masters = Vec::new();
+            opening.push((first, YarnMail::NodeManager(id, ToNodeManager::Beat)));
+            cores.nodes.push(Box::new(NodeManager::new(id, node_interval)));
+        }
         for (id, job) in (0..).map(MasterId).zip(jobs) {
             opening.push((SimTime::ZERO + job.start, YarnMail::Master(id, ToMaster::Step)));
-            masters.push(ApplicationMaster::new(id, master_interval, job));
+            cores.masters.push(Box::new(ApplicationMaster::new(id, master_interval, job)));
         }
-        let nodes = ids().take(nodes.len()).map(|id| NodeManager::new(id, node_interval)).collect();
-        Self { resource_manager, nodes, masters, opening }
-    }
-
-    fn deliver(&mut self, mail: &YarnMail, out: &mut YarnOutbox) {
-        match mail {
-            YarnMail::ResourceManager(message) => self.resource_manager.handle(message, out),
-            YarnMail::NodeManager(id, message) => self.nodes[id.index()].handle(message, out),
-            YarnMail::Master(id, message) => self.masters[id.index()].handle(message, out),
-        }
-    }
-}
-
-/// Runs YARN on the virtual clock until all applications are over, or until an instant; `see` gets
-/// the events.
-pub fn run_yarn(spec: YarnRunSpec, until: SimTime, mut see: impl FnMut(&[YarnEvent])) -> YarnStop {
-    let mut cores = YarnCores::new(spec);
-    let mut queue: BTreeMap<(SimTime, u32), VecDeque<YarnMail>> = BTreeMap::new();
-    for (at, mail) in cores.opening.drain(..) {
-        queue.entry((at, mail.rank())).or_default().push_back(mail);
-    }
-    let mut out = YarnOutbox::default();
-    while let Some(mut entry) = queue.first_entry().filter(|entry| entry.key().0 <= until) {
-        out.now = entry.key().0;
-        let mail = entry.get_mut().pop_front();
-        if entry.get().is_empty() {
-            entry.remove();
-        }
-        let Some(mail) = mail else { continue };
-        cores.deliver(&mail, &mut out);
-        see(&out.events);
-        out.events.clear();
-        for (after, mail) in out.letters.drain(..) {
-            queue.entry((out.now + after, mail.rank())).or_default().push_back(mail);
-        }
-        if let Some(stop) = out.stop.take() {
-            return stop;
+        RunPlan {
+            cast: cores,
+            links: (),
+            opening,
+            events,
+            until,
+            time_limit: None,
+            outlasts: true,
+            pace: None,
         }
     }
-    YarnStop::TimeUp
 }

@@ -13,7 +13,7 @@ pub(crate) mod java;
 
 use crate::event::ShareReading;
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
-use crate::size::YarnSize;
+use crate::size::{SizeCalculator, SizeLimits, YarnSize};
 use books::{ClusterBooks, FreedContainer};
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -24,8 +24,17 @@ pub(crate) trait YarnScheduler: Send {
         Vec::new()
     }
 
-    /// Returns the size of a container for an ask.
-    fn normalised(&self, books: &ClusterBooks, ask: YarnSize) -> YarnSize;
+    /// Returns how it compares sizes, and rounds that of a master which the ResourceManager starts.
+    fn calculator(&self) -> SizeCalculator {
+        SizeCalculator::Memory
+    }
+
+    /// Returns the size of a container for an ask: in steps of the smallest container, unless a
+    /// scheduler has steps of its own.
+    fn normalised(&self, books: &ClusterBooks, ask: YarnSize) -> YarnSize {
+        let limits = books.real_limits();
+        self.calculator().normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
+    }
 
     /// Adds a node that has just registered.
     fn node_added(&mut self, _books: &mut ClusterBooks) {}

@@ -25,6 +25,8 @@ use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::SimSpan;
 use properties::HadoopProperties;
 
+const CLASS: &str = "yarn.resourcemanager.scheduler.class";
+
 /// A file that cannot be read, or that asks for what cannot be.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -59,8 +61,7 @@ impl YarnSettings {
         let site_file = folder.join("yarn-site.xml");
         let site = HadoopProperties::read(&site_file)?;
         let limits = limits(&site).map_err(content(&site_file))?;
-        let class = site.text("yarn.resourcemanager.scheduler.class");
-        let class = class.unwrap_or("CapacityScheduler");
+        let class = site.text(CLASS).unwrap_or("CapacityScheduler");
         let scheduler: Box<dyn YarnScheduler> = match class.rsplit('.').next() {
             Some("FifoScheduler") => Box::new(YarnFifo::default()),
             Some("FairScheduler") => {
@@ -78,7 +79,7 @@ impl YarnSettings {
             }
             _ => {
                 return Err(content(&site_file)(format!(
-                    "`yarn.resourcemanager.scheduler.class`: no scheduler `{class}`; there are \
+                    "`{CLASS}`: no scheduler `{class}`; there are \
                      FifoScheduler, FairScheduler and CapacityScheduler"
                 )));
             }
@@ -104,15 +105,10 @@ fn content(path: &Path) -> impl Fn(String) -> YarnInputError + use<> {
 
 fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
     let default = SizeLimits::default();
-    let size = |what: &str, default: YarnSize| -> Result<YarnSize, String> {
-        let memory = site.get(&format!("yarn.scheduler.{what}-allocation-mb"), default.memory)?;
-        let cores = site.get(&format!("yarn.scheduler.{what}-allocation-vcores"), default.cores)?;
-        Ok(YarnSize::new(memory, cores))
-    };
     let limits = SizeLimits {
-        minimum: size("minimum", default.minimum)?,
-        maximum: size("maximum", default.maximum)?,
-        increment: size("increment", default.increment)?,
+        minimum: size(site, "minimum", default.minimum)?,
+        maximum: size(site, "maximum", default.maximum)?,
+        increment: size(site, "increment", default.increment)?,
     };
     let one = YarnSize::new(1, 1);
     if !one.fits_in(limits.minimum) || !one.fits_in(limits.increment) {
@@ -125,33 +121,37 @@ fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
     Ok(limits)
 }
 
+fn size(site: &HadoopProperties, which: &str, default: YarnSize) -> Result<YarnSize, String> {
+    let memory = site.get(&format!("yarn.scheduler.{which}-allocation-mb"), default.memory)?;
+    let cores = site.get(&format!("yarn.scheduler.{which}-allocation-vcores"), default.cores)?;
+    Ok(YarnSize::new(memory, cores))
+}
+
 fn fair_settings(site: &HadoopProperties) -> Result<FairSettings, String> {
-    let key = |name: &str| format!("yarn.scheduler.fair.{name}");
-    let is_on = |name: &str, default: bool| site.is_on(&key(name), default);
-    let millis = |name: &str, default: u64| site.get(&key(name), default);
-    let sleep = SimSpan::from_millis(millis("continuous-scheduling-sleep-ms", 5)?);
+    let site = site.below("yarn.scheduler.fair.");
+    let sleep = SimSpan::from_millis(site.get("continuous-scheduling-sleep-ms", 5)?);
     let preemption = FairPreemptionSettings {
-        utilization: site.get(&key("preemption.cluster-utilization-threshold"), 0.8)?,
-        interval_ms: millis("preemptionInterval", 5_000)?,
-        wait_before_kill_ms: millis("waitTimeBeforeKill", 15_000)?,
+        utilization: site.get("preemption.cluster-utilization-threshold", 0.8)?,
+        interval_ms: site.get("preemptionInterval", 5_000)?,
+        wait_before_kill_ms: site.get("waitTimeBeforeKill", 15_000)?,
     };
     Ok(FairSettings {
-        update_interval: SimSpan::from_millis(millis("update-interval-ms", 500)?),
-        assign_multiple: is_on("assignmultiple", false),
-        max_assign: site.get(&key("max.assign"), -1)?,
+        update_interval: SimSpan::from_millis(site.get("update-interval-ms", 500)?),
+        assign_multiple: site.is_on("assignmultiple", false),
+        max_assign: site.get("max.assign", -1)?,
         locality_threshold: [
-            site.get(&key("locality.threshold.node"), -1.0)?,
-            site.get(&key("locality.threshold.rack"), -1.0)?,
+            site.get("locality.threshold.node", -1.0)?,
+            site.get("locality.threshold.rack", -1.0)?,
         ],
         locality_delay_ms: [
-            site.get(&key("locality-delay-node-ms"), -1)?,
-            site.get(&key("locality-delay-rack-ms"), -1)?,
+            site.get("locality-delay-node-ms", -1)?,
+            site.get("locality-delay-rack-ms", -1)?,
         ],
-        continuous: is_on("continuous-scheduling-enabled", false).then_some(sleep),
-        preemption: is_on("preemption", false).then_some(preemption),
-        size_based_weight: is_on("sizebasedweight", false),
-        user_as_default_queue: is_on("user-as-default-queue", true),
-        allow_undeclared: is_on("allow-undeclared-pools", true),
+        continuous: site.is_on("continuous-scheduling-enabled", false).then_some(sleep),
+        preemption: site.is_on("preemption", false).then_some(preemption),
+        size_based_weight: site.is_on("sizebasedweight", false),
+        user_as_default_queue: site.is_on("user-as-default-queue", true),
+        allow_undeclared: site.is_on("allow-undeclared-pools", true),
         ..FairSettings::default()
     })
 }
@@ -159,15 +159,15 @@ fn fair_settings(site: &HadoopProperties) -> Result<FairSettings, String> {
 fn capacity_preemption(
     site: &HadoopProperties,
 ) -> Result<Option<CapacityPreemptionSettings>, String> {
-    let key = |name: &str| format!("yarn.resourcemanager.monitor.capacity.preemption.{name}");
-    let settings = CapacityPreemptionSettings {
-        interval_ms: site.get(&key("monitoring_interval"), 3_000)?,
-        max_wait_before_kill_ms: site.get(&key("max_wait_before_kill"), 15_000)?,
-        total_per_round: site.get(&key("total_preemption_per_round"), 0.1)?,
-        max_ignored: site.get(&key("max_ignored_over_capacity"), 0.1)?,
-        natural_termination: site.get(&key("natural_termination_factor"), 0.2)?,
-        is_observer: site.is_on(&key("observe_only"), false),
-    };
     let is_on = site.is_on("yarn.resourcemanager.scheduler.monitor.enable", false);
+    let site = site.below("yarn.resourcemanager.monitor.capacity.preemption.");
+    let settings = CapacityPreemptionSettings {
+        interval_ms: site.get("monitoring_interval", 3_000)?,
+        max_wait_before_kill_ms: site.get("max_wait_before_kill", 15_000)?,
+        total_per_round: site.get("total_preemption_per_round", 0.1)?,
+        max_ignored: site.get("max_ignored_over_capacity", 0.1)?,
+        natural_termination: site.get("natural_termination_factor", 0.2)?,
+        is_observer: site.is_on("observe_only", false),
+    };
     Ok(is_on.then_some(settings))
 }

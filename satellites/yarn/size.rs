@@ -209,20 +209,18 @@ impl SizeCalculator {
 
     /// Returns an amount in whole steps, rounded down.
     pub(crate) fn rounded_down(self, size: YarnSize, step: YarnSize) -> YarnSize {
-        let cut = |amount: i32, step: i32| amount / step * step;
-        self.counted(YarnSize::new(cut(size.memory, step.memory), cut(size.cores, step.cores)))
+        let memory = size.memory / step.memory * step.memory;
+        self.counted(YarnSize::new(memory, size.cores / step.cores * step.cores))
     }
 
     /// Returns an amount times a factor in whole steps, rounded up.
     pub(crate) fn times_up(self, size: YarnSize, factor: f64, step: YarnSize) -> YarnSize {
-        let exact = |amount: i32| f64::from(amount) * factor;
-        match self {
+        let whole = size.map(|amount| match (self, f64::from(amount) * factor) {
             // To the nearest integer first, and only then up to the next step.
-            Self::Memory => {
-                self.rounded_up(YarnSize::new((exact(size.memory) + 0.5) as i32, size.cores), step)
-            }
-            Self::Dominant => self.rounded_up(size.map(|amount| exact(amount).ceil() as i32), step),
-        }
+            (Self::Memory, exact) => (exact + 0.5) as i32,
+            (Self::Dominant, exact) => exact.ceil() as i32,
+        });
+        self.rounded_up(whole, step)
     }
 
     /// Returns an amount times a factor in whole steps, rounded down.

@@ -66,6 +66,7 @@ pub struct RunTables {
     containers: BTreeMap<ContainerId, ContainerRow>,
     jobs: Vec<JobTimesRow>,
     rejections: Vec<(String, String)>,
+    fault: Option<String>,
     nodes: Vec<String>,
     /// The sort and the host of each task of each job.
     tasks: Vec<Vec<(&'static str, String)>>,
@@ -103,6 +104,7 @@ impl RunTables {
                 YarnFact::Application(master, fact) => {
                     self.application(at.as_millis(), master.index(), fact);
                 }
+                YarnFact::Fault(fault) => self.fault = Some(fault.clone()),
                 YarnFact::Beat(_) | YarnFact::Share(_) => {}
             }
         }
@@ -111,6 +113,11 @@ impl RunTables {
     /// Returns the jobs that were refused, and why.
     pub fn rejections(&self) -> &[(String, String)] {
         &self.rejections
+    }
+
+    /// Returns the fault that has ended the ResourceManager.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// Returns `containers.csv`.

@@ -1,3 +1,6 @@
 //! Tests of whole runs.
 
+mod bench;
 mod golden;
+mod invariants;
+mod rules;

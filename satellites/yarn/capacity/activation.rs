@@ -6,6 +6,7 @@
 
 use super::YarnCapacity;
 use super::queues::CapacityQueueId;
+use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::ClusterBooks;
 use crate::size::YarnSize;
 
@@ -28,7 +29,7 @@ impl YarnCapacity {
             let (user, master) = (&books.app(id).user, self.apps[&id].master);
             let leaf = self.leaf(queue);
             let is_over = self.is_more(books, master + leaf.masters, limit)
-                || self.is_more(books, master + leaf.masters_of(user), user_limit);
+                || self.is_more(books, master + leaf.user(user).masters, user_limit);
             if is_over && !leaf.active.is_empty() {
                 continue;
             }
@@ -36,7 +37,7 @@ impl YarnCapacity {
             leaf.pending.remove(&id);
             leaf.active.insert(id);
             leaf.masters += master;
-            leaf.change_masters_of(user, |masters| *masters += master);
+            leaf.user_mut(user).masters += master;
             if let Some(app) = self.apps.get_mut(&id) {
                 app.is_active = true;
             }

@@ -77,8 +77,9 @@ impl YarnCapacity {
         while books.node(node).reservation.is_none()
             && !self.is_more(books, minimum, books.node(node).free)
         {
-            let reserved = || self.reserved_in(books, queue);
-            if self.excess(books, queue, limit, minimum, reserved).is_none() {
+            let may_have =
+                self.excess(books, queue, limit, minimum, || self.reserved_in(books, queue));
+            if may_have.is_none() {
                 break;
             }
             let of_child = self.offer_children(books, queue, node, limit);
@@ -172,8 +173,8 @@ impl YarnCapacity {
                 let user_limit = self.user_limit(books, app, size);
                 let leaf = self.leaf_mut(queue);
                 leaf.current_limit = leaf.offered_limit;
-                let reserved = || books.app(app).reserved;
-                let Some(excess) = self.excess(books, queue, limit, size, reserved) else {
+                let excess = self.excess(books, queue, limit, size, || books.app(app).reserved);
+                let Some(excess) = excess else {
                     // Nobody in the queue gets anything.
                     return QueueAssignment::NOTHING;
                 };
@@ -227,7 +228,7 @@ impl YarnCapacity {
         excess: YarnSize,
     ) -> Option<YarnSize> {
         let entry = books.app(app);
-        let used = self.leaf(self.apps[&app].queue).used_by(&entry.user);
+        let used = self.leaf(self.apps[&app].queue).user(&entry.user).used;
         if !self.is_more(books, used, limit) {
             return Some(excess);
         }
@@ -351,11 +352,11 @@ impl YarnCapacity {
     ) -> bool {
         let kept = books.app(app).reservations.get(&priority);
         let nodes: Vec<NodeId> = kept.into_iter().flat_map(|kept| kept.values()).copied().collect();
-        let is_enough = |node: &NodeId| {
+        let large_enough = nodes.into_iter().find(|node| {
             let kept = books.node(*node).reservation;
             kept.is_some_and(|kept| !self.is_more(books, amount, kept.size))
-        };
-        let Some(node) = nodes.into_iter().find(is_enough) else { return false };
+        });
+        let Some(node) = large_enough else { return false };
         let freed = books.unreserve(node);
         freed.iter().for_each(|freed| self.freed(books, freed));
         freed.is_some()

@@ -5,8 +5,6 @@
 //! from it, a part each round: containers are marked first, and killed when they were marked long
 //! enough ago and are still chosen.
 
-use std::cmp::Ordering;
-
 use super::YarnCapacity;
 use super::queues::{CapacityQueueId, CapacityQueues};
 use crate::message::{AppId, ContainerEnd, ContainerId, NodeId};
@@ -48,6 +46,14 @@ impl Scale {
     fn is_more(self, one: YarnSize, other: YarnSize) -> bool {
         self.0.compare(self.1, one, other).is_gt()
     }
+
+    /// Returns how much of its guarantee a queue would have.
+    fn fullness(self, queue: &IdealQueue) -> f64 {
+        match self.is_more(queue.guaranteed, YarnSize::NONE) {
+            true => f64::from(self.0.quotient(self.1, queue.ideal, queue.guaranteed)),
+            false => f64::from(i32::MAX),
+        }
+    }
 }
 
 impl YarnCapacity {
@@ -87,8 +93,8 @@ impl YarnCapacity {
         let guaranteed = books.total.times(f64::from(queue.capacity));
         let is_above = scale.is_more(queue.used, guaranteed);
         let extra = if is_above { queue.used - guaranteed } else { YarnSize::NONE };
-        let children = queue.children.iter().map(|child| self.ideal_queue(books, *child));
-        let children: Vec<IdealQueue> = children.collect();
+        let children: Vec<IdealQueue> =
+            queue.children.iter().map(|child| self.ideal_queue(books, *child)).collect();
         let is_leaf = queue.leaf.is_some();
         let lost_below = children.iter().fold(YarnSize::NONE, |sum, it| sum + it.lost_extra);
         let kept_extra = match is_leaf {
@@ -128,7 +134,7 @@ impl YarnCapacity {
             let user = entry.user.as_str();
             let place = left.iter().position(|(of, _)| *of == user).unwrap_or_else(|| {
                 let limit = self.user_limit(books, *app, books.limits.minimum);
-                left.push((user, (limit - leaf.used_by(user)).most(YarnSize::NONE)));
+                left.push((user, (limit - leaf.user(user).used).most(YarnSize::NONE)));
                 left.len() - 1
             });
             let wanted = left[place].1.least(entry.asks.wanted());
@@ -262,16 +268,11 @@ fn fill(scale: Scale, queues: &mut [&mut IdealQueue], left: &mut YarnSize, is_re
                 false => calculator.quotient(*left, queues[*place].guaranteed, active),
             });
         }
-        let fullness = |queue: &IdealQueue| match scale.is_more(queue.guaranteed, YarnSize::NONE) {
-            true => f64::from(calculator.quotient(cluster, queue.ideal, queue.guaranteed)),
-            false => f64::from(i32::MAX),
-        };
-        let all = in_need.iter().map(|place| fullness(queues[*place]));
+        let all = in_need.iter().map(|place| scale.fullness(queues[*place]));
         let least = all.min_by(f64::total_cmp).unwrap_or(0.0);
-        let is_least =
-            |place: &usize| fullness(queues[*place]).partial_cmp(&least) != Some(Ordering::Greater);
-        let (underserved, rest): (Vec<usize>, Vec<usize>) = in_need.into_iter().partition(is_least);
-        in_need = rest;
+        let underserved: Vec<usize>;
+        (underserved, in_need) =
+            in_need.into_iter().partition(|place| scale.fullness(queues[*place]) <= least);
         let mut given = YarnSize::NONE;
         for place in underserved {
             let queue = &mut *queues[place];

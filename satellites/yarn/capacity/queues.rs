@@ -42,53 +42,28 @@ pub(super) struct LeafState {
     pub(super) pending: BTreeSet<AppId>,
     /// What the masters of active applications count for.
     pub(super) masters: YarnSize,
-    users: BTreeMap<String, QueueUser>,
+    pub(super) users: BTreeMap<String, LeafUser>,
     /// The queue's limit as of the last offer.
     pub(super) offered_limit: YarnSize,
     /// The queue's limit as of the last offer that looked at an application.
     pub(super) current_limit: YarnSize,
 }
 
-/// A user of a queue.
+/// What a user has in a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct QueueUser {
-    used: YarnSize,
-    masters: YarnSize,
-    applications: i32,
+pub(super) struct LeafUser {
+    pub(super) used: YarnSize,
+    /// What the masters of his active applications count for.
+    pub(super) masters: YarnSize,
+    pub(super) applications: i32,
 }
 
 impl LeafState {
-    pub(super) fn used_by(&self, user: &str) -> YarnSize {
-        self.users.get(user).map_or(YarnSize::NONE, |user| user.used)
+    pub(super) fn user(&self, user: &str) -> LeafUser {
+        self.users.get(user).copied().unwrap_or_default()
     }
 
-    pub(super) fn masters_of(&self, user: &str) -> YarnSize {
-        self.users.get(user).map_or(YarnSize::NONE, |user| user.masters)
-    }
-
-    pub(super) fn applications_of(&self, user: &str) -> i32 {
-        self.users.get(user).map_or(0, |user| user.applications)
-    }
-
-    /// Returns what a user has, to change it.
-    pub(super) fn user_mut(&mut self, user: &str) -> &mut YarnSize {
-        &mut self.user(user).used
-    }
-
-    pub(super) fn change_masters_of(&mut self, user: &str, change: impl FnOnce(&mut YarnSize)) {
-        change(&mut self.user(user).masters);
-    }
-
-    pub(super) fn count_application(&mut self, user: &str, more: i32) {
-        let of = self.user(user);
-        of.applications += more;
-        // Like Hadoop, forget a user without applications, with all that he seems to have.
-        if of.applications == 0 {
-            self.users.remove(user);
-        }
-    }
-
-    fn user(&mut self, user: &str) -> &mut QueueUser {
+    pub(super) fn user_mut(&mut self, user: &str) -> &mut LeafUser {
         self.users.entry(user.to_owned()).or_default()
     }
 }
@@ -119,8 +94,10 @@ impl CapacityQueues {
         });
         let whole = if parent.is_none() { 100.0_f32 } else { -1.0 };
         let capacity: f32 = settings.get(&format!("{path}.capacity"), whole)?;
-        let max: f32 = settings.get(&format!("{path}.maximum-capacity"), 100.0)?;
-        let max = if max < 0.0 { 100.0 } else { max };
+        let max = match settings.get(&format!("{path}.maximum-capacity"), 100.0_f32)? {
+            unset if unset < 0.0 => 100.0,
+            max => max,
+        };
         if !(0.0..=100.0).contains(&capacity) || !(0.0..=100.0).contains(&max) || max < capacity {
             return Err(format!(
                 "queue `{path}`: a capacity of {capacity} with a maximum of {max}"
@@ -170,11 +147,11 @@ impl CapacityQueues {
     /// Returns a leaf by the last part of its name, as jobs name it; the error says why there is
     /// none.
     pub(super) fn find_leaf(&self, name: &str) -> Result<CapacityQueueId, String> {
-        let is_it = |queue: &CapacityQueue| {
-            queue.path == name || queue.path.rsplit('.').next() == Some(name)
-        };
-        let place = self.0.iter().position(is_it).map(CapacityQueueId);
-        match place {
+        let place = self
+            .0
+            .iter()
+            .position(|queue| queue.path == name || queue.path.rsplit('.').next() == Some(name));
+        match place.map(CapacityQueueId) {
             Some(id) if self.get(id).leaf.is_some() => Ok(id),
             Some(_) => {
                 Err(format!("queue `{name}` has queues below it, and takes no applications"))

@@ -75,9 +75,8 @@ fn by_dominant<K>(
         let of_min = shares(it.usage, it.min, 1.0);
         // Cores win a tie.
         let order = if of_cluster[1] < of_cluster[0] { [0, 1] } else { [1, 0] };
-        let in_order = |shares: [f32; 2]| order.map(|which| shares[which]);
         let is_needy = of_min[order[0]] < 1.0;
-        (is_needy, in_order(of_cluster), in_order(of_min))
+        (is_needy, order.map(|which| of_cluster[which]), order.map(|which| of_min[which]))
     });
     let [left, right] = match (mine.0, others.0) {
         (true, false) => return Ordering::Less,
@@ -85,8 +84,8 @@ fn by_dominant<K>(
         (true, true) => [mine.2, others.2],
         (false, false) => [mine.1, others.1],
     };
-    let by = |which: usize| signum(f64::from(left[which] - right[which]));
-    by(0).then_with(|| by(1))
+    let [first, second] = [0, 1].map(|which| signum(f64::from(left[which] - right[which])));
+    first.then(second)
 }
 
 fn shares(usage: YarnSize, of: YarnSize, weight: f32) -> [f32; 2] {

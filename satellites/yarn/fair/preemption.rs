@@ -53,12 +53,12 @@ impl YarnFair {
     /// Returns the memory that a starved queue may take from others.
     fn starvation(&self, id: FairQueueId, now: u64) -> i32 {
         let queue = self.queues.get(id);
-        let missing = |which: usize, target: YarnSize| {
+        let missing = [queue.min, queue.share].into_iter().enumerate().map(|(which, target)| {
             let is_late = queue.timeouts_ms[which] < now - queue.fed_at[which];
             let target = target.memory.min(queue.demand.memory);
-            if is_late { (target - queue.usage.memory).max(0) } else { 0 }
-        };
-        missing(0, queue.min).max(missing(1, queue.share))
+            if is_late { target - queue.usage.memory } else { 0 }
+        });
+        missing.fold(0, i32::max)
     }
 
     fn take_memory(&mut self, books: &mut ClusterBooks, mut wanted: i32) {

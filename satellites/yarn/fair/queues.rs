@@ -98,26 +98,22 @@ impl FairQueues {
         settings: &FairSettings,
         queue: &str,
         user: &str,
+        now_ms: u64,
     ) -> Result<FairQueueId, String> {
         if queue.is_empty() || queue.starts_with('.') || queue.ends_with('.') {
             return Err(format!("`{queue}` is no name of a queue"));
         }
-        let full = |name: &str| match name == "root" || name.starts_with("root.") {
-            true => name.to_owned(),
-            false => format!("root.{name}"),
-        };
-        let may_use =
-            |queues: &Self, name: &str| settings.allow_undeclared || queues.find(name).is_some();
-        let user_queue = full(&user.replace('.', "_dot_"));
-        let name = if queue != "default" && may_use(self, &full(queue)) {
-            full(queue)
-        } else if settings.user_as_default_queue && may_use(self, &user_queue) {
-            user_queue
-        } else {
-            full("default")
-        };
-        self.make(settings, &name, true)
-            .filter(|id| self.get(*id).is_leaf)
+        // First the job's own queue, unless that is `default`; then its user's.
+        let own = (queue != "default").then(|| full_name(queue));
+        let of_user =
+            settings.user_as_default_queue.then(|| full_name(&user.replace('.', "_dot_")));
+        let mut choices = own.into_iter().chain(of_user);
+        let usable = choices.find(|name| settings.allow_undeclared || self.find(name).is_some());
+        let name = usable.unwrap_or_else(|| full_name("default"));
+        let known = self.0.len();
+        let leaf = self.make(settings, &name, true);
+        self.0[known..].iter_mut().for_each(|queue| queue.fed_at = [now_ms; 2]);
+        leaf.filter(|id| self.get(*id).is_leaf)
             .ok_or_else(|| format!("`{name}` is not a leaf queue"))
     }
 
@@ -143,17 +139,17 @@ impl FairQueues {
         parent: Option<FairQueueId>,
         is_leaf: bool,
     ) -> FairQueueId {
-        let own = settings.queues.iter().find(|(of, _)| of == name).map(|(_, own)| own.clone());
-        let own = own.unwrap_or_default();
+        let named = settings.queues.iter().find(|(of, _)| of == name);
+        let own = named.map(|(_, own)| own.clone()).unwrap_or_default();
         let default = &settings.default;
         let above = parent.map(|id| self.get(id));
         // Time-outs and thresholds come from the parent, all else from the defaults.
-        let timeout = |which: usize| {
+        let timeouts_ms = [0, 1].map(|which| {
             own.timeouts_ms[which]
                 .or_else(|| above.map(|above| above.timeouts_ms[which]))
                 .or(default.timeouts_ms[which])
                 .unwrap_or(u64::MAX)
-        };
+        });
         let threshold = own.threshold.or(above.map(|above| above.threshold));
         let policy = own.policy.or(default.policy).unwrap_or(FairPolicy::Fair);
         let queue = FairQueue {
@@ -171,7 +167,7 @@ impl FairQueues {
             max: own.max.or(default.max).unwrap_or(YarnSize::UNBOUNDED),
             max_running: own.max_running.or(default.max_running).unwrap_or(i32::MAX),
             max_master_share: own.max_master_share.or(default.max_master_share).unwrap_or(0.5),
-            timeouts_ms: [timeout(0), timeout(1)],
+            timeouts_ms,
             threshold: threshold.or(default.threshold).unwrap_or(0.5),
             demand: YarnSize::NONE,
             share: YarnSize::NONE,
@@ -224,5 +220,13 @@ impl FairQueues {
             name: Some(&queue.name),
             number: 0,
         }
+    }
+}
+
+/// Returns the name of a queue with that of the root before it.
+fn full_name(name: &str) -> String {
+    match name == "root" || name.starts_with("root.") {
+        true => name.to_owned(),
+        false => format!("root.{name}"),
     }
 }

@@ -28,8 +28,8 @@ impl RunningApps {
         queue: FairQueueId,
         user: &str,
     ) -> bool {
-        let is_below = |id| queues.get(id).running < queues.get(id).max_running;
-        self.of_user(user) < user_limit(settings, user) && queues.upwards(queue).all(is_below)
+        self.of_user(user) < user_limit(settings, user)
+            && queues.upwards(queue).all(|id| queues.get(id).running < queues.get(id).max_running)
     }
 
     fn of_user(&self, user: &str) -> i32 {
@@ -64,12 +64,12 @@ fn user_limit(settings: &FairSettings, user: &str) -> i32 {
 impl YarnFair {
     /// Lets waiting applications run after one of this queue and user has left.
     pub(super) fn let_others_run(&mut self, books: &ClusterBooks, queue: FairQueueId, user: &str) {
-        let was_full = |id: &FairQueueId| {
+        let mut lists = Vec::new();
+        let were_full = self.queues.upwards(queue).filter(|id| {
             let queue = self.queues.get(*id);
             queue.running == queue.max_running.wrapping_sub(1)
-        };
-        let mut lists = Vec::new();
-        if let Some(highest) = self.queues.upwards(queue).filter(was_full).last() {
+        });
+        if let Some(highest) = were_full.last() {
             self.gather_waiting(highest, &mut lists);
         }
         if self.running.of_user(user) == user_limit(&self.settings, user).wrapping_sub(1) {
@@ -117,20 +117,21 @@ impl YarnFair {
 
     /// Merges lists by the start of their applications.
     fn by_start(&self, lists: &[Vec<AppId>]) -> Vec<AppId> {
-        let is_before = |one: &(u64, usize, usize), other: &(u64, usize, usize)| one.0 < other.0;
-        let entry = |list: usize, place: usize| {
-            let app = lists[list].get(place);
-            (app.map_or(u64::MAX, |app| self.app(*app).start), list, place)
-        };
-        let mut heap = JavaHeap::new();
-        (0..lists.len()).for_each(|list| heap.push(entry(list, 0), is_before));
+        let mut rests = JavaHeap::new();
         let mut merged = Vec::new();
-        while let Some((start, list, place)) = heap.pop(is_before)
-            && start != u64::MAX
-        {
-            merged.push(lists[list][place]);
-            heap.push(entry(list, place + 1), is_before);
+        for list in lists {
+            rests.push(&list[..], |one, other| self.start(one) < self.start(other));
+        }
+        while let Some(rest) = rests.pop(|one, other| self.start(one) < self.start(other)) {
+            let [first, rest @ ..] = rest else { break };
+            merged.push(*first);
+            rests.push(rest, |one, other| self.start(one) < self.start(other));
         }
         merged
+    }
+
+    /// Returns when the first application of a list came; a list that is used up comes last.
+    fn start(&self, list: &[AppId]) -> u64 {
+        list.first().map_or(u64::MAX, |app| self.app(*app).start)
     }
 }

@@ -38,6 +38,10 @@ impl ShareTaker {
     }
 }
 
+fn used(takers: &[&mut ShareTaker], ratio: f64) -> i32 {
+    takers.iter().fold(0, |sum, taker| sum.wrapping_add(taker.at(ratio)))
+}
+
 /// Sets all shares of one resource, of which there is so much.
 fn share_out(takers: &mut [ShareTaker], total: i32) {
     const HALVINGS: u32 = 25;
@@ -56,9 +60,6 @@ fn share_out(takers: &mut [ShareTaker], total: i32) {
     }
     let maxima = rest.iter().fold(0_i32, |sum, taker| sum.saturating_add(taker.max));
     let total = (total - fixed).max(0).min(maxima);
-    let used = |rest: &[&mut ShareTaker], ratio: f64| {
-        rest.iter().fold(0_i32, |sum, taker| sum.wrapping_add(taker.at(ratio)))
-    };
     let mut right = 1.0;
     while used(&rest, right) < total {
         right *= 2.0;
@@ -138,11 +139,10 @@ impl YarnFair {
             let weights: Vec<f32> =
                 apps.iter().map(|app| self.app_weight(self.app(*app))).collect();
             for is_memory in resources(policy) {
-                let taker = |weight: &f32| {
-                    let (weight, max) = (*weight, i32::MAX);
-                    ShareTaker { weight, min: 0, max, is_idle: false, share: 0 }
-                };
-                let mut takers: Vec<ShareTaker> = weights.iter().map(taker).collect();
+                let free =
+                    ShareTaker { weight: 0.0, min: 0, max: i32::MAX, is_idle: false, share: 0 };
+                let mut takers: Vec<ShareTaker> =
+                    weights.iter().map(|weight| ShareTaker { weight: *weight, ..free }).collect();
                 share_out(&mut takers, amount(total, *is_memory));
                 for (app, taker) in apps.iter().zip(takers) {
                     set_amount(&mut self.app_mut(*app).share, *is_memory, taker.share);
@@ -152,12 +152,12 @@ impl YarnFair {
         }
         let children = queue.children.clone();
         for is_memory in resources(policy) {
-            let taker = |child: &FairQueueId| {
+            let takers = children.iter().map(|child| {
                 let child = self.queues.get(*child);
                 let [min, max] = [child.min, child.max].map(|size| amount(size, *is_memory));
                 ShareTaker { weight: child.weight, min, max, is_idle: child.running == 0, share: 0 }
-            };
-            let mut takers: Vec<ShareTaker> = children.iter().map(taker).collect();
+            });
+            let mut takers: Vec<ShareTaker> = takers.collect();
             share_out(&mut takers, amount(total, *is_memory));
             for (child, taker) in children.iter().zip(takers) {
                 set_amount(&mut self.queues.get_mut(*child).share, *is_memory, taker.share);

@@ -129,16 +129,17 @@ fn policy(element: Node<'_, '_>) -> Result<FairPolicy, String> {
     }
 }
 
+fn number_before(text: &str, unit: &str) -> Option<i32> {
+    let (before, _) = text.split_once(unit)?;
+    let digits = before.trim_end().rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+    // What stands behind the point is cut off.
+    digits.split('.').next()?.parse().ok()
+}
+
 /// Reads an amount such as `10240 mb, 10 vcores`.
 fn size(element: Node<'_, '_>) -> Result<YarnSize, String> {
     let text = element.text().unwrap_or_default().to_ascii_lowercase();
-    let number = |unit: &str| {
-        let (before, _) = text.split_once(unit)?;
-        let digits = before.trim_end().rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?;
-        // What stands behind the point is cut off.
-        digits.split('.').next()?.parse().ok()
-    };
-    match (number("mb"), number("vcores")) {
+    match (number_before(&text, "mb"), number_before(&text, "vcores")) {
         (Some(memory), Some(cores)) => Ok(YarnSize::new(memory, cores)),
         _ => Err(wrong(element, &format!("`{}` is not like `1024 mb, 1 vcores`", text.trim()))),
     }

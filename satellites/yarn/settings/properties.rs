@@ -20,17 +20,21 @@ impl HadoopProperties {
         let mut values = BTreeMap::new();
         for property in document.root_element().children().filter(|it| it.has_tag_name("property"))
         {
-            let of = |tag: &str| {
-                let child = property.children().find(|child| child.has_tag_name(tag));
-                child.and_then(|child| child.text()).map(|text| text.trim().to_owned())
-            };
-            let Some(name) = of("name") else {
+            let Some(name) = text_in(property, "name") else {
                 let line = document.text_pos_at(property.range().start).row;
                 return Err(format!("line {line}: a property without a name"));
             };
-            values.insert(name, of("value").unwrap_or_default());
+            values.insert(name, text_in(property, "value").unwrap_or_default());
         }
         Ok(Self(values))
+    }
+
+    /// Returns the properties whose names begin with a prefix, without it.
+    pub(super) fn below(&self, prefix: &str) -> Self {
+        let below = self.0.iter().filter_map(|(name, value)| {
+            Some((name.strip_prefix(prefix)?.to_owned(), value.clone()))
+        });
+        Self(below.collect())
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -50,6 +54,11 @@ impl HadoopProperties {
             _ => default,
         }
     }
+}
+
+fn text_in(property: roxmltree::Node<'_, '_>, tag: &str) -> Option<String> {
+    let child = property.children().find(|child| child.has_tag_name(tag))?;
+    Some(child.text()?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -9,11 +9,15 @@ mod rows;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{env, fs};
 
 use crate::tables::to_csv;
-use crate::{RunTables, YarnStop, run_yarn};
+use crate::{RunTables, YarnEvent};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::StopReason;
+use mumakil_runtime::{Ending, EventSink, Transport, run_virtual};
+use parking_lot::Mutex;
 use rows::GoldenRows;
 
 fn golden_folder() -> Option<PathBuf> {
@@ -33,16 +37,58 @@ fn golden_lines(folder: &Path, table: &str) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
-fn run(folder: &Path) -> (RunTables, GoldenRows, YarnStop) {
-    let spec = files::read(folder);
-    let (mut tables, mut rows) = (RunTables::new(&spec), GoldenRows::default());
-    let nodes: Vec<String> = spec.nodes.iter().map(|node| node.name.clone()).collect();
-    let until = SimTime::ZERO + SimSpan::from_secs(24 * 3_600);
-    let stop = run_yarn(spec, until, |events| {
+/// The tables of a run, shared with the run.
+type SharedTables = Arc<Mutex<(RunTables, GoldenRows)>>;
+
+struct TableSink {
+    nodes: Vec<String>,
+    tables: SharedTables,
+}
+
+impl EventSink<YarnEvent> for TableSink {
+    fn take(&mut self, events: &mut Vec<YarnEvent>) {
+        let (tables, rows) = &mut *self.tables.lock();
         tables.take(events);
-        rows.take(&nodes, events);
-    });
-    (tables, rows, stop)
+        rows.take(&self.nodes, events);
+        events.clear();
+    }
+    fn flush(&mut self) {}
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+fn run(folder: &Path, transport: Transport) -> (SharedTables, Ending<()>) {
+    let spec = files::read(folder);
+    let tables = Arc::new(Mutex::new((RunTables::new(&spec), GoldenRows::default())));
+    let nodes = spec.nodes.iter().map(|node| node.name.clone()).collect();
+    let sink = Box::new(TableSink { nodes, tables: tables.clone() });
+    let until = SimTime::ZERO + SimSpan::from_secs(24 * 3_600);
+    let (_, ending) = run_virtual(spec.plan(until, sink), transport);
+    (tables, ending)
+}
+
+/// Returns all tables as text.
+fn texts(tables: &SharedTables) -> [(&'static str, String); 5] {
+    let (tables, rows) = &*tables.lock();
+    [
+        ("containers", tables.containers()),
+        ("jobs", tables.jobs()),
+        ("heartbeats", to_csv(&rows.heartbeats)),
+        ("reservations", to_csv(&rows.reservations)),
+        ("shares", to_csv(&rows.shares)),
+    ]
+}
+
+fn golden_runs() -> Vec<PathBuf> {
+    let Some(folder) = golden_folder() else {
+        eprintln!("skipped: no golden runs; set MUMAKIL_GOLDEN to their folder");
+        return Vec::new();
+    };
+    let all = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+    let mut runs: Vec<PathBuf> = all.filter(|it| it.join("scenario.json").exists()).collect();
+    runs.sort();
+    runs
 }
 
 /// Compares a table with the golden one, and returns the share of golden lines that are here, with
@@ -71,51 +117,45 @@ fn placements(lines: &[String]) -> Vec<(String, String, String)> {
 
 #[test]
 fn golden_runs_come_out_the_same() {
-    let Some(folder) = golden_folder() else {
-        eprintln!("skipped: no golden runs; set MUMAKIL_GOLDEN to their folder");
-        return;
-    };
-    let mut runs: Vec<PathBuf> =
-        fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
-    runs.retain(|path| path.join("scenario.json").exists());
-    runs.sort();
     let mut failed = Vec::new();
-    for path in runs {
+    for path in golden_runs() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let (tables, rows, stop) = run(&path);
-        if stop != YarnStop::Done {
-            failed.push(format!("{name}: {stop:?}"));
+        let (tables, ending) = run(&path, Transport::Bare);
+        if ending != Ending::Stopped(StopReason::Done) {
+            failed.push(format!("{name}: {ending:?}"));
         }
-        let ours = [
-            ("containers", tables.containers()),
-            ("jobs", tables.jobs()),
-            ("heartbeats", to_csv(&rows.heartbeats)),
-            ("reservations", to_csv(&rows.reservations)),
-            ("shares", to_csv(&rows.shares)),
-        ];
-        for (table, ours) in ours {
-            let Some(golden) = golden_lines(&path, table).filter(|lines| 1 < lines.len()) else {
-                continue;
-            };
+        for (table, ours) in texts(&tables) {
+            let golden = golden_lines(&path, table).filter(|lines| 1 < lines.len());
+            let Some(golden) = golden else { continue };
             if table == "containers" {
-                let lines: Vec<String> = ours.lines().map(str::to_owned).collect();
-                let mut left = placements(&lines);
-                let golden = placements(&golden);
+                let ours: Vec<String> = ours.lines().map(str::to_owned).collect();
+                let (mut left, golden) = (placements(&ours), placements(&golden));
+                let all = golden.len();
                 let mut equal = 0;
-                for it in &golden {
-                    if let Some(at) = left.iter().position(|other| other == it) {
+                for it in golden {
+                    if let Some(at) = left.iter().position(|other| *other == it) {
                         left.swap_remove(at);
                         equal += 1;
                     }
                 }
-                eprintln!("{name}: {equal} of {} containers placed the same", golden.len());
+                eprintln!("{name}: {equal} of {all} containers placed the same");
             }
             let (share, differences) = compare(&golden, &ours);
-            eprintln!("{name}: {table} {:.2} %\n{differences}", share * 100.0);
+            eprintln!("{name}: {:.2} % of {table}\n{differences}", share * 100.0);
             if share < 1.0 {
                 failed.push(format!("{name}: {table}"));
             }
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn actors_change_nothing_and_neither_does_another_time() {
+    for path in golden_runs() {
+        let [bare, again, actors] = [Transport::Bare, Transport::Bare, Transport::Actors]
+            .map(|transport| texts(&run(&path, transport).0));
+        assert!(bare == again, "{}: twice", path.display());
+        assert!(bare == actors, "{}: actors", path.display());
+    }
 }
