@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::event::{ContainerFact, YarnEvent, YarnFact};
 use crate::tables::RunTables;
 use crate::{
-    ContainerId, MasterMode, PlaceId, TaskSort, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
+    ContainerId, MasterMode, PlaceId, TaskSort, Yarn, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
     YarnSize, YarnTask,
 };
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_runtime::{Ending, EventSink, Transport, run_virtual};
+use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
 use parking_lot::Mutex;
 
 /// A run that is being described.
@@ -181,6 +181,15 @@ impl Bench {
     }
 
     pub(super) fn run_over(self, transport: Transport) -> BenchRun {
+        self.run_by(|plan| run_virtual(plan, transport).1)
+    }
+
+    /// Runs on the wall clock, so many times as fast.
+    pub(super) fn run_scaled(self, factor: f64) -> BenchRun {
+        self.run_by(|plan| run_scaled(plan, factor).1)
+    }
+
+    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
         let folder = tempfile::tempdir().unwrap();
         let class =
             format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{}", self.scheduler);
@@ -202,7 +211,7 @@ impl Bench {
         let mut tables = RunTables::new(&spec);
         let events = Arc::new(Mutex::new(Vec::new()));
         let plan = spec.plan(SimTime::ZERO + self.until, Box::new(Relay(events.clone())));
-        let (_, ending) = run_virtual(plan, transport);
+        let ending = drive(plan);
         let events = std::mem::take(&mut *events.lock());
         tables.take(&events);
         let rows = |text: String| -> Vec<Vec<String>> {

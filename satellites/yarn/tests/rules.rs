@@ -20,6 +20,17 @@ fn a_container_waits_for_its_node_and_then_twice_for_its_master() {
 }
 
 #[test]
+fn on_the_wall_clock_answers_really_come_later() {
+    let bench = fair("").nodes(3, 10_240, 10);
+    let bench =
+        bench.job(job("a").maps(9, 5).reduces(2, 5)).job(job("b").maps(4, 5).at(700).managed());
+    let run = bench.run_scaled(400.0);
+    assert_eq!(run.ending, Ending::Stopped(StopReason::Done));
+    let completed = run.containers.iter().filter(|row| row[18] == "completed").count();
+    assert_eq!(completed, 12 + 5, "with two masters: {run:?}");
+}
+
+#[test]
 fn reduces_are_asked_for_when_all_maps_are_done() {
     let run = fifo().nodes(1, 10_240, 10).job(job("a").maps(2, 5).reduces(1, 5)).run();
     let last_map_is_heard = run.containers[2][17].clone();

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::{
     MasterMode, PlaceId, TaskSort, YarnJob, YarnNode, YarnRunSpec, YarnSettings, YarnSize, YarnTask,
 };
-use mumakil_base::units::SimSpan;
+use mumakil_base::units::{SimSpan, SimTime};
 
 #[derive(Debug, Deserialize)]
 struct ScenarioFile {
@@ -20,6 +20,9 @@ struct ScenarioFile {
     container: SizeSection,
     jobs: String,
     nodes: Vec<NodeSection>,
+    /// When the run ends at the latest.
+    #[serde(default = "a_day")]
+    until_ms: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,8 +77,12 @@ struct TaskRecord {
     cores: Option<i32>,
 }
 
-/// Reads a folder.
-pub(super) fn read(folder: &Path) -> YarnRunSpec {
+fn a_day() -> u64 {
+    24 * 3_600 * 1_000
+}
+
+/// Reads a folder; returns the run, and when it ends at the latest.
+pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let scenario: ScenarioFile = serde_json::from_str(&text("scenario.json")).unwrap();
     let is_resolved = scenario.rack_resolution != "none";
@@ -119,11 +126,13 @@ pub(super) fn read(folder: &Path) -> YarnRunSpec {
             tasks: tasks.collect(),
         });
     }
-    YarnRunSpec {
+    let until = SimTime::ZERO + SimSpan::from_millis(scenario.until_ms);
+    let spec = YarnRunSpec {
         nodes,
         jobs,
         node_interval: SimSpan::from_millis(scenario.nm_heartbeat_ms),
         master_interval: SimSpan::from_millis(scenario.am_heartbeat_ms),
         settings: YarnSettings::read(folder).unwrap_or_else(|error| panic!("{error}")),
-    }
+    };
+    (spec, until)
 }
