@@ -42,7 +42,7 @@ pub(crate) struct YarnCapacity {
 #[derive(Debug)]
 struct CapacityApp {
     queue: CapacityQueueId,
-    /// What its master counts for; the smallest container if the master is not managed.
+    /// The size that its master counts for: the smallest container if the master is not managed.
     master: YarnSize,
     is_active: bool,
 }

@@ -9,11 +9,11 @@ use mumakil_base::units::SimTime;
 pub struct YarnEvent {
     /// When it happened.
     pub at: SimTime,
-    /// What happened.
+    /// The fact.
     pub fact: YarnFact,
 }
 
-/// What has happened.
+/// A fact of a run.
 #[derive(Clone, Debug)]
 pub enum YarnFact {
     /// A node has sent a heartbeat.
@@ -86,6 +86,6 @@ pub struct ShareReading {
     pub demand: YarnSize,
     /// Its fair share.
     pub share: YarnSize,
-    /// What it has now.
+    /// All that it has now.
     pub usage: YarnSize,
 }

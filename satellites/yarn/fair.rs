@@ -68,11 +68,11 @@ struct FairApp {
     loosened: BTreeMap<AskPriority, u64>,
     /// Warned containers, and since when, in milliseconds.
     warned: BTreeMap<u32, u64>,
-    /// What is warned, while containers to preempt are chosen.
+    /// The size of its warned containers, while more of them are chosen.
     discounted: YarnSize,
 }
 
-/// What an application does with an offer.
+/// The use that an application makes of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OfferOutcome {
     Nothing,
@@ -431,7 +431,7 @@ impl YarnScheduler for YarnFair {
     }
 
     fn freed(&mut self, _: &mut ClusterBooks, freed: &FreedContainer) {
-        // What is kept is not in use.
+        // A reservation is not in use.
         if !freed.was_reserved {
             self.queues.free_usage(self.app(freed.id.app).queue, freed.size);
             self.app_mut(freed.id.app).warned.remove(&freed.id.number);

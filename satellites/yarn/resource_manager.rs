@@ -1,8 +1,8 @@
 //! The ResourceManager: it answers nodes and masters, and lets a scheduler decide.
 //!
 //! The answer to a heartbeat is made first; then the heartbeat's news count, first what runs, then
-//! what has ended; then the scheduler gives away the room of that node and of no other. What
-//! follows from a master's end comes last: the room of the node is given away before its
+//! what has ended; then the scheduler gives away the room of that node and of no other. The
+//! consequences of a master's end come last: the room of the node is given away before its
 //! application leaves.
 
 use std::mem;
@@ -99,7 +99,7 @@ impl ResourceManager {
         for container in &report.completed {
             self.end(*container, ContainerEnd::Completed);
         }
-        // What was aborted is out of the books since it was ordered to end.
+        // An aborted container is out of the books since it was ordered to end.
         let has_ends = !report.completed.is_empty() || !report.aborted.is_empty();
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
             out.emit(YarnFact::Fault(fault));

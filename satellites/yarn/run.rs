@@ -27,7 +27,7 @@ const SETTLING: SimSpan = SimSpan::from_secs(2);
 pub struct YarnNode {
     /// The name of its host.
     pub name: String,
-    /// What it has for containers.
+    /// Its room for containers.
     pub size: YarnSize,
     /// When its first step is, which does nothing; heartbeats follow at their interval.
     pub offset: SimSpan,
@@ -37,7 +37,7 @@ pub struct YarnNode {
     pub rack: PlaceId,
 }
 
-/// What a run is made from.
+/// All that a run is made from.
 pub struct YarnRunSpec {
     /// The nodes; their order decides between heartbeats at the same instant.
     pub nodes: Vec<YarnNode>,

@@ -6,7 +6,7 @@
 //! capacity-scheduler.xml   queues under the capacity scheduler
 //! ```
 //!
-//! What a file says is checked when it is read: an error names the file, the line where there is
+//! The content of a file is checked when it is read: an error names the file, the line where there is
 //! one, and the key.
 
 mod fair_queues;
@@ -44,7 +44,7 @@ pub enum YarnInputError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with the line where there is one.
+        /// The mistake, with the line where there is one.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What cores are, whichever protocol they speak: messages in, letters and events out.
+//! Cores, whichever protocol they speak: messages in, letters and events out.
 //!
 //! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters
 //! and events in an [`Outbox`], which also holds the present instant. The core does not know who
@@ -22,7 +22,7 @@ pub trait Protocol: Sized + 'static {
     type Event: Debug + Send + 'static;
     /// The state of a run that cannot go on.
     type Stall: Clone + Debug + Default + PartialEq + Eq + Send + Sync + 'static;
-    /// What a core can be asked between two messages; `()` if no core can.
+    /// The questions that a core answers between two messages; `()` if no core does.
     type Watch: ?Sized;
     /// The order of messages that are due at the same instant; of those with equal ranks, the one
     /// that was sent first comes first.

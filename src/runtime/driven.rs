@@ -1,4 +1,4 @@
-//! What the drives need to know of a protocol: its cores, their links, and how a run ends.
+//! A protocol, as far as drives know it: its cores, their links, and how a run ends.
 //!
 //! [`MapReduce`](mumakil_core::mapred::MapReduce) is the protocol of this crate, in `mapreduce.rs`.
 //! A crate above may bring another one: it says what its cores are, and gets all drives.

@@ -1,4 +1,4 @@
-//! What queues do with the room of a node.
+//! The use that queues make of the room of a node.
 //!
 //! The root goes on after a container in the node or the rack, and stops after one anywhere else:
 //! many local containers a heartbeat, but one that is not. A node that is kept is offered only to
@@ -13,7 +13,7 @@ use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, NewContainer, NodeReservation};
 use crate::size::YarnSize;
 
-/// What an offer has led to.
+/// The result of an offer.
 #[derive(Clone, Copy, Debug)]
 struct QueueAssignment {
     size: YarnSize,

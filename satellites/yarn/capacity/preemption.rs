@@ -1,8 +1,8 @@
 //! The preemption monitor of the capacity scheduler.
 //!
 //! Each round it computes what each queue would have ideally: first what is its own, then what is
-//! left, by share, to those that are short of it the most. What a queue has above that is taken
-//! from it, a part each round: containers are marked first, and killed when they were marked long
+//! left, by share, to those that are short of it the most. A queue loses all that it has
+//! above that, a part each round: containers are marked first, and killed when they were marked long
 //! enough ago and are still chosen.
 
 use super::YarnCapacity;
@@ -20,18 +20,18 @@ struct IdealQueue {
     pending: YarnSize,
     guaranteed: YarnSize,
     maximum: YarnSize,
-    /// What it has above its guarantee and may keep, or may lose.
+    /// The excess over its guarantee that it may keep, or may lose.
     kept_extra: YarnSize,
     lost_extra: YarnSize,
     ideal: YarnSize,
-    /// What shall be taken from it.
+    /// The size that shall be taken from it.
     surplus: YarnSize,
     /// Its part of what is left to those in need.
     weight: f64,
     children: Vec<Self>,
 }
 
-/// What a round has chosen.
+/// The choice of a round.
 #[derive(Debug, Default)]
 struct PreemptionChoice {
     reservations: Vec<NodeId>,

@@ -23,10 +23,10 @@ pub(super) struct CapacityQueue {
     pub(super) capacity: f32,
     pub(super) max_capacity: f32,
     pub(super) used: YarnSize,
-    /// What it uses of its share, which may be more than 1.
+    /// The used part of its share, which may be more than 1.
     pub(super) used_capacity: f32,
     pub(super) is_preemption_disabled: bool,
-    /// What only a leaf has.
+    /// The part that only a leaf has.
     pub(super) leaf: Option<LeafState>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct LeafState {
     pub(super) max_applications_of_user: i32,
     pub(super) active: BTreeSet<AppId>,
     pub(super) pending: BTreeSet<AppId>,
-    /// What the masters of active applications count for.
+    /// The sum of the masters of active applications.
     pub(super) masters: YarnSize,
     pub(super) users: BTreeMap<String, LeafUser>,
     /// The queue's limit as of the last offer.
@@ -49,11 +49,11 @@ pub(super) struct LeafState {
     pub(super) current_limit: YarnSize,
 }
 
-/// What a user has in a queue.
+/// The holdings of a user in a queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LeafUser {
     pub(super) used: YarnSize,
-    /// What the masters of his active applications count for.
+    /// The sum of the masters of his active applications.
     pub(super) masters: YarnSize,
     pub(super) applications: i32,
 }

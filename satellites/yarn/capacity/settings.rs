@@ -1,4 +1,4 @@
-//! What `capacity-scheduler.xml` says, and what `yarn-site.xml` says of the preemption monitor.
+//! The settings of `capacity-scheduler.xml`, and those of the preemption monitor.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Who comes first at an offer: the orders `fair`, `fifo` and `drf`.
+//! The order at an offer: `fair`, `fifo` and `drf`.
 //!
 //! Both below their minimum share: by the share of it that they have. One below it: that one first.
 //! None: by usage over weight. Ties go to the earlier start, then to the name; under `drf` the
@@ -95,7 +95,7 @@ fn shares(usage: YarnSize, of: YarnSize, weight: f32) -> [f32; 2] {
     ]
 }
 
-/// Returns the sign of a difference. What is no number ties with anything.
+/// Returns the sign of a difference. A difference that is no number ties.
 fn signum(difference: f64) -> Ordering {
     difference.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
 }

@@ -1,7 +1,7 @@
 //! The tree of queues under the fair scheduler.
 //!
-//! A queue's usage is counted as containers come and go, for all queues above it, too. What is
-//! warned is taken off it while containers to preempt are chosen.
+//! A queue's usage is counted as containers come and go, for all queues above it, too. Warned
+//! containers do not count while others are chosen for preemption.
 
 use super::order::{FairContender, FairPolicy};
 use super::settings::FairSettings;
@@ -39,7 +39,7 @@ pub(super) struct FairQueue {
     pub(super) demand: YarnSize,
     pub(super) share: YarnSize,
     pub(super) usage: YarnSize,
-    /// What its masters hold.
+    /// The sum of its masters.
     pub(super) master_usage: YarnSize,
     /// When it last had its minimum share, and its fair share, in milliseconds.
     pub(super) fed_at: [u64; 2],

@@ -1,4 +1,4 @@
-//! What `fair-scheduler.xml` and `yarn-site.xml` say to the fair scheduler.
+//! The settings of the fair scheduler, from `fair-scheduler.xml` and `yarn-site.xml`.
 //!
 //! Numbers with a fraction are 32-bit floats, as Hadoop reads them: 0.7 of 20 nodes is less than
 //! 14.
@@ -30,7 +30,7 @@ pub(crate) struct FairQueueSettings {
 pub(crate) struct FairSettings {
     /// The queues by their full names, in the order of the file.
     pub(crate) queues: Vec<(String, FairQueueSettings)>,
-    /// What holds for queues that do not say otherwise.
+    /// The settings of queues that do not say otherwise.
     pub(crate) default: FairQueueSettings,
     pub(crate) user_max_running: BTreeMap<String, i32>,
     pub(crate) user_max_running_default: i32,

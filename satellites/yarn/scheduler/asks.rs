@@ -1,4 +1,4 @@
-//! What one application asks for, by priority and place.
+//! The asks of one application, by priority and place.
 //!
 //! A table of asks is read as Hadoop keeps it: an allocation lowers the rows of its own level and
 //! of the wider ones, never those of the narrower levels. So rows of hosts and racks drift away
@@ -20,7 +20,7 @@ pub(crate) enum Closeness {
     Any,
 }
 
-/// What is asked for at one place.
+/// The containers that are asked for at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AskRow {
     pub(crate) size: YarnSize,

@@ -47,7 +47,7 @@ pub(crate) struct NodeReservation {
     pub(crate) priority: AskPriority,
 }
 
-/// What the ResourceManager knows of a container.
+/// The state of a container, as the ResourceManager knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContainerState {
     Allocated,
@@ -83,9 +83,9 @@ pub(crate) struct AppEntry {
     fresh: Vec<u32>,
     /// Ends that the master has not been told, by the rank of the node's name.
     ended: BTreeMap<u32, Vec<(ContainerId, ContainerEnd)>>,
-    /// What its containers hold.
+    /// The sum of its containers.
     pub(crate) used: YarnSize,
-    /// What is kept for it.
+    /// The sum of its reservations.
     pub(crate) reserved: YarnSize,
     /// The nodes that are kept for it, by priority and by the rank of the node's name.
     pub(crate) reservations: BTreeMap<AskPriority, BTreeMap<u32, NodeId>>,
@@ -127,9 +127,9 @@ pub(crate) struct ClusterBooks {
     /// The rank of each node's name among all.
     name_ranks: Vec<u32>,
     apps: Vec<AppEntry>,
-    /// What registered nodes have.
+    /// The sum of the registered nodes.
     pub(crate) total: YarnSize,
-    /// What live containers hold.
+    /// The sum of the live containers.
     pub(crate) used: YarnSize,
     /// How many nodes have registered.
     pub(crate) node_count: i32,

@@ -132,7 +132,7 @@ fn policy(element: Node<'_, '_>) -> Result<FairPolicy, String> {
 fn number_before(text: &str, unit: &str) -> Option<i32> {
     let (before, _) = text.split_once(unit)?;
     let digits = before.trim_end().rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?;
-    // What stands behind the point is cut off.
+    // Digits behind the point are cut off.
     digits.split('.').next()?.parse().ok()
 }
 

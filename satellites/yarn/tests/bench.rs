@@ -25,7 +25,7 @@ pub(super) struct Bench {
     until: SimSpan,
 }
 
-/// What a run was.
+/// A run that is over.
 #[derive(Debug)]
 pub(super) struct BenchRun {
     pub(super) events: Vec<YarnEvent>,

@@ -1,4 +1,4 @@
-//! What holds in every run, by random ones.
+//! Rules that hold in every run, checked by random ones.
 
 use std::collections::BTreeMap;
 
