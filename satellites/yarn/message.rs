@@ -11,7 +11,7 @@
 use crate::event::{YarnEvent, YarnFact};
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::protocol::{Message, MessageEffect, Outbox, Protocol};
+use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
 
 macro_rules! dense_ids {
     ($($(#[$doc:meta])* $Id:ident;)*) => {$(
@@ -251,4 +251,4 @@ messages! {
 }
 
 /// The letters and events of a core.
-pub(crate) type YarnOutbox = Outbox<Yarn>;
+pub(crate) type YarnOutbox = CoreOutbox<Yarn>;

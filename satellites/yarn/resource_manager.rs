@@ -16,7 +16,7 @@ use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::{YarnScheduler, end_container};
 use crate::size::SizeLimits;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::protocol::{Core, StopReason};
+use mumakil_core::protocol::{Core, RunStop};
 
 /// How long a container may be acquired without being launched.
 const EXPIRY: SimSpan = SimSpan::from_secs(600);
@@ -59,7 +59,7 @@ impl Core for ResourceManager {
         let is_step =
             matches!(message, ToResourceManager::Heartbeat(..) | ToResourceManager::Tick(_));
         if is_step && self.left == 0 && self.done_at + self.settling <= out.now {
-            out.stop = Some(StopReason::Done);
+            out.stop = Some(RunStop::Done);
         }
     }
 }
@@ -103,7 +103,7 @@ impl ResourceManager {
         let has_ends = !report.completed.is_empty() || !report.aborted.is_empty();
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
             out.emit(YarnFact::Fault(fault));
-            out.stop = Some(StopReason::Done);
+            out.stop = Some(RunStop::Done);
         }
         self.follow_masters(out);
         if !orders.is_empty() {

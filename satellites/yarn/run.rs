@@ -14,7 +14,7 @@ use crate::scheduler::books::{ClusterBooks, NodeEntry};
 use crate::settings::YarnSettings;
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::protocol::{Core, Letter};
+use mumakil_core::protocol::{Core, CoreLetter};
 use mumakil_runtime::{
     Drive, DrivenProtocol, EventSink, OpeningMail, RunPlan, SeatedCore, SenderLink,
 };
@@ -72,7 +72,7 @@ pub struct InstantLink {
 }
 
 impl SenderLink<Yarn> for InstantLink {
-    fn delays(&mut self, _: SimTime, letter: &Letter<YarnMail>) -> [Option<SimSpan>; 2] {
+    fn delays(&mut self, _: SimTime, letter: &CoreLetter<YarnMail>) -> [Option<SimSpan>; 2] {
         [None, Some(letter.after)]
     }
 

@@ -1,7 +1,7 @@
 //! Cores, whichever protocol they speak: messages in, letters and events out.
 //!
 //! A core is a state machine with one entry, [`Core::handle`]. It gets a message and leaves letters
-//! and events in an [`Outbox`], which also holds the present instant. The core does not know who
+//! and events in an [`CoreOutbox`], which also holds the present instant. The core does not know who
 //! carries the letters, nor when they arrive.
 //!
 //! A [`Protocol`] names the messages and events of cores that work together. MapReduce's is in
@@ -78,7 +78,7 @@ pub trait Core: Send {
     type Msg: Message;
 
     /// Handles a message at the outbox's instant; answers, timers and events go into the outbox.
-    fn handle(&mut self, msg: &Self::Msg, out: &mut Outbox<ProtocolOf<Self::Msg>>);
+    fn handle(&mut self, msg: &Self::Msg, out: &mut CoreOutbox<ProtocolOf<Self::Msg>>);
 
     /// Returns the core as one that can be asked; `None` if it cannot be.
     fn watch(&self) -> Option<&<ProtocolOf<Self::Msg> as Protocol>::Watch> {
@@ -91,15 +91,15 @@ pub type ProtocolOf<M> = <M as Message>::Protocol;
 
 /// The letters and events of a core, and whether the run is over.
 #[derive(Debug)]
-pub struct Outbox<P: Protocol> {
+pub struct CoreOutbox<P: Protocol> {
     /// The instant at which the core handles the message.
     pub now: SimTime,
     /// The letters to other cores, and to itself.
-    pub letters: VecDeque<Letter<P::Mail>>,
+    pub letters: VecDeque<CoreLetter<P::Mail>>,
     /// The events of this message.
     pub events: Vec<P::Event>,
     /// Why the run is over; `None` while it goes on.
-    pub stop: Option<StopReason<P::Stall>>,
+    pub stop: Option<RunStop<P::Stall>>,
     /// The JobTracker sets this when it is idle, according to its ledger; otherwise `None`.
     pub calm: Option<IdleState>,
 }
@@ -118,7 +118,7 @@ pub struct IdleState {
 
 /// A message under way.
 #[derive(Debug)]
-pub struct Letter<M> {
+pub struct CoreLetter<M> {
     /// How long the sender delays it.
     pub after: SimSpan,
     /// Whether it travels over the network; otherwise it is a timer, or an effect that takes no
@@ -130,7 +130,7 @@ pub struct Letter<M> {
 
 /// Why a run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StopReason<S> {
+pub enum RunStop<S> {
     /// Every job has ended.
     Done,
     /// The time of the scenario's `until` is reached.
@@ -141,7 +141,7 @@ pub enum StopReason<S> {
     TimeLimit,
 }
 
-impl<S> StopReason<S> {
+impl<S> RunStop<S> {
     /// Returns the word for this reason in `summary.json`; `None` for the ends that a scenario
     /// intends.
     pub fn word(&self) -> Option<&'static str> {
@@ -153,13 +153,13 @@ impl<S> StopReason<S> {
     }
 }
 
-impl<P: Protocol> Default for Outbox<P> {
+impl<P: Protocol> Default for CoreOutbox<P> {
     fn default() -> Self {
         Self::at(SimTime::ZERO)
     }
 }
 
-impl<P: Protocol> Outbox<P> {
+impl<P: Protocol> CoreOutbox<P> {
     /// Returns an empty outbox at an instant.
     pub fn at(now: SimTime) -> Self {
         Self { now, letters: VecDeque::new(), events: Vec::new(), stop: None, calm: None }
@@ -173,12 +173,12 @@ impl<P: Protocol> Outbox<P> {
     /// Sends a message after a delay.
     pub fn send_after(&mut self, after: SimSpan, mail: impl Into<P::Mail>) {
         // The message leaves after the delay; the network's delay comes on top.
-        self.letters.push_back(Letter { after, travels: true, mail: mail.into() });
+        self.letters.push_back(CoreLetter { after, travels: true, mail: mail.into() });
     }
 
     /// Sends a message to the core itself after a delay: a timer.
     pub fn plan(&mut self, after: SimSpan, own: impl Into<P::Mail>) {
-        self.letters.push_back(Letter { after, travels: false, mail: own.into() });
+        self.letters.push_back(CoreLetter { after, travels: false, mail: own.into() });
     }
 
     /// Sends another core a message without the network, such as a new rate: it takes no time and

@@ -16,7 +16,9 @@ use super::{ClockPace, DrivenProtocol, Ending, EventSink, RunPlan, RunStats, Sen
 use mumakil_base::panics;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::PolicyFailed;
-use mumakil_core::protocol::{Core, IdleState, Letter, Message, MessageEffect, Outbox, StopReason};
+use mumakil_core::protocol::{
+    Core, CoreLetter, CoreOutbox, IdleState, Message, MessageEffect, RunStop,
+};
 
 /// The number of messages between two looks at the wall clock, if the run has a limit of real time.
 /// Usually so many messages take microseconds, but a job of ten million tasks takes a second to
@@ -54,7 +56,7 @@ impl<P: DrivenProtocol, M: Message<Protocol = P>> SeatedCore<P, M> {
     }
 
     /// Lets the core handle a message; its letters and events go into `out`.
-    pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox<P>) {
+    pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut CoreOutbox<P>) {
         out.now = now;
         self.core.handle(msg, out);
     }
@@ -64,14 +66,14 @@ impl<P: DrivenProtocol, M: Message<Protocol = P>> SeatedCore<P, M> {
     pub(super) fn carry(
         &mut self,
         now: SimTime,
-        out: &mut Outbox<P>,
+        out: &mut CoreOutbox<P>,
         mut post: impl FnMut(SimTime, P::Mail),
     ) -> Option<Ending<P::Stall>> {
         while let Some(letter) = out.letters.front() {
             // Read the letter in place: the processor would wait for a copy that was written just
             // before.
             let [copy, itself] = self.link.delays(now, letter);
-            let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
+            let Some(CoreLetter { mail, .. }) = out.letters.pop_front() else { break };
             if let Some(delay) = copy {
                 post(now + delay, mail.clone());
             }
@@ -108,7 +110,7 @@ pub(super) struct Agenda<P: DrivenProtocol> {
     witness: FactListeners<P>,
     /// The outbox of the core at work. All cores use the same one, so that it stays in the
     /// processor's cache.
-    outbox: Outbox<P>,
+    outbox: CoreOutbox<P>,
     until: SimTime,
     now: SimTime,
     messages: u64,
@@ -165,7 +167,7 @@ impl<P: DrivenProtocol> Agenda<P> {
         let mut agenda = Self {
             timers: Timers::default(),
             witness: FactListeners { events, pace, machines: 0 },
-            outbox: Outbox::default(),
+            outbox: CoreOutbox::default(),
             until: until.min(SimTime::LAST),
             now: SimTime::ZERO,
             messages: 0,
@@ -190,7 +192,7 @@ impl<P: DrivenProtocol> Agenda<P> {
             return None;
         }
         let Some(at) = self.timers.next_time() else {
-            self.end(Ending::Stopped(StopReason::Stalled(Box::default())));
+            self.end(Ending::Stopped(RunStop::Stalled(Box::default())));
             return None;
         };
         // A message that is due exactly at the end still counts.
@@ -221,7 +223,7 @@ impl<P: DrivenProtocol> Agenda<P> {
         // No scenario's `until` is as late as the last instant of all runs.
         self.end(match self.until {
             SimTime::LAST => Ending::BeyondTime,
-            _ => Ending::Stopped(StopReason::TimeUp),
+            _ => Ending::Stopped(RunStop::TimeUp),
         });
     }
 
@@ -233,7 +235,7 @@ impl<P: DrivenProtocol> Agenda<P> {
     /// Ends the run if its limit of real time is reached.
     pub(super) fn check_wall_clock(&mut self) {
         if self.wall_end.is_some_and(|end| end <= wall_clock()) {
-            self.end(Ending::Stopped(StopReason::TimeLimit));
+            self.end(Ending::Stopped(RunStop::TimeLimit));
         }
     }
 

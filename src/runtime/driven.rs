@@ -4,7 +4,7 @@
 //! A crate above may bring another one: it says what its cores are, and gets all drives.
 
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::protocol::{Letter, Message, Protocol};
+use mumakil_core::protocol::{CoreLetter, Message, Protocol};
 
 use super::drive::{Drive, SeatedCore};
 
@@ -56,7 +56,7 @@ pub trait DrivenProtocol: Protocol {
 pub trait SenderLink<P: Protocol>: Send + 'static {
     /// Returns how long a letter that is written now takes to arrive: first its second copy, then
     /// the letter itself; `None` for a copy or letter that does not arrive.
-    fn delays(&mut self, now: SimTime, letter: &Letter<P::Mail>) -> [Option<SimSpan>; 2];
+    fn delays(&mut self, now: SimTime, letter: &CoreLetter<P::Mail>) -> [Option<SimSpan>; 2];
 
     /// Returns whether the sender is the head, which has a thread of its own on scaled clocks.
     fn is_of_head(&self) -> bool;

@@ -13,8 +13,8 @@
 //! Another protocol than MapReduce's may use the same drives: see [`DrivenProtocol`].
 //!
 //! There are two drives: [`run_virtual`] (`unpaced.rs`), with actors or without, and [`run_scaled`]
-//! (`scaled.rs`). Their common part is in `drive.rs`, so a new drive is one file. What they know of
-//! MapReduce is in `mapreduce.rs` and `link.rs`.
+//! (`scaled.rs`). Their common part is in `drive.rs`, so a new drive is one file. Their knowledge
+//! of MapReduce is in `mapreduce.rs` and `link.rs`.
 //!
 //! The crate depends on `mumakil-core`, whose cores and messages it runs, and on `mumakil-base`.
 //! Above it, `mumakil-run` builds the cores of a scenario and starts them.
@@ -51,7 +51,7 @@ pub use unpaced::run_virtual;
 use mumakil_base::units::SimTime;
 pub use mumakil_core::mapred::WatchedJobTracker;
 use mumakil_core::mapred::{Event, MapReduce, Stall};
-use mumakil_core::protocol::{Protocol, StopReason};
+use mumakil_core::protocol::{Protocol, RunStop};
 
 /// A listener that takes the events of a run.
 pub trait EventSink<E = Event>: Send {
@@ -123,7 +123,7 @@ pub struct RunStats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending<S = Stall> {
     /// A core stopped the run, or the run's time was up.
-    Stopped(StopReason<S>),
+    Stopped(RunStop<S>),
     /// The policy cannot go on; the text is the policy's message.
     PolicyFailed(String),
     /// A core panicked; the text is the panic's message.

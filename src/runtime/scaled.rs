@@ -25,7 +25,7 @@ use super::actor::{ActorClock, CoreActor, Delivery};
 use super::drive::{Agenda, Drive, SeatedCore, caught};
 use super::{DrivenProtocol, Ending, RunPlan, RunStats, SenderLink};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::protocol::{IdleState, Message, Outbox, StopReason};
+use mumakil_core::protocol::{CoreOutbox, IdleState, Message, RunStop};
 
 /// The pacer sleeps only if the next message is further away than this: waking up takes as long.
 const NAP: Duration = Duration::from_micros(200);
@@ -149,7 +149,7 @@ impl<P: DrivenProtocol> ActorClock<P> for ScaledClock<P> {
             return;
         }
         let handled = (now, msg.effect().moves);
-        let mut outbox = Outbox::default();
+        let mut outbox = CoreOutbox::default();
         let mut letters = Vec::new();
         let ending = match caught(|| {
             let mut body = body.borrow_mut();
@@ -161,12 +161,12 @@ impl<P: DrivenProtocol> ActorClock<P> for ScaledClock<P> {
                 // The pacer may no longer take this actor's parcels.
                 self.end.broke.get_or_init(|| ending.clone());
                 // The core has stopped half-way: its letters and events may contradict each other.
-                outbox = Outbox::default();
+                outbox = CoreOutbox::default();
                 letters.clear();
                 Some(ending)
             }
         };
-        let Outbox { events, calm, .. } = outbox;
+        let CoreOutbox { events, calm, .. } = outbox;
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
         let sent = self.pacer.send(ActorOutput { lag, letters, events, ending, handled, calm });
@@ -190,7 +190,7 @@ impl<P: DrivenProtocol> Handler<HearOut<P>> for CoreActor<P, P::Head, ScaledCloc
     type Result = MessageResult<HearOut<P>>;
 
     fn handle(&mut self, HearOut { at, over }: HearOut<P>, _: &mut Self::Context) -> Self::Result {
-        let mut out = Outbox::default();
+        let mut out = CoreOutbox::default();
         let broke = &self.clock.end.broke;
         // A core that has panicked must not be called again.
         if broke.get().is_none()
@@ -278,7 +278,7 @@ impl<P: DrivenProtocol> Pacer<'_, P> {
             self.deliver_due();
             // A message that is being handled may lead to more messages.
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
-                self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));
+                self.agenda.end(Ending::Stopped(RunStop::Stalled(Box::default())));
             }
             self.take_parcels();
         }
@@ -353,7 +353,7 @@ mod tests {
     use super::super::testing::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
     use super::super::testing::{job_tracker, tell, told, witness};
     use super::*;
-    use mumakil_core::mapred::{Core, ToTracker};
+    use mumakil_core::mapred::{Core, StopReason, ToTracker};
 
     fn factor(factor: f64) -> impl Fn(RunPlan) -> (RunStats, Ending) {
         move |play| run_scaled(play, factor)

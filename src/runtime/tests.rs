@@ -12,8 +12,8 @@ use super::*;
 use mumakil_base::random::Dist;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
-    Core, Fact, FlowRate, IdleState, Mail, Outbox, ToFabric, ToJobTracker, ToTracker, TrackerFact,
-    TrackerId,
+    Core, Fact, FlowRate, IdleState, Mail, Outbox, StopReason, ToFabric, ToJobTracker, ToTracker,
+    TrackerFact, TrackerId,
 };
 use parking_lot::Mutex;
 

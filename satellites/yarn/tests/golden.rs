@@ -14,7 +14,7 @@ use std::{env, fs};
 
 use crate::tables::to_csv;
 use crate::{RunTables, YarnEvent};
-use mumakil_core::protocol::StopReason;
+use mumakil_core::protocol::RunStop;
 use mumakil_runtime::{Ending, EventSink, Transport, run_virtual};
 use parking_lot::Mutex;
 use rows::GoldenRows;
@@ -119,7 +119,7 @@ fn golden_runs_come_out_the_same() {
     for path in golden_runs() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let (tables, ending) = run(&path, Transport::Bare);
-        if !matches!(ending, Ending::Stopped(StopReason::Done | StopReason::TimeUp)) {
+        if !matches!(ending, Ending::Stopped(RunStop::Done | RunStop::TimeUp)) {
             failed.push(format!("{name}: {ending:?}"));
         }
         for (table, ours) in texts(&tables) {

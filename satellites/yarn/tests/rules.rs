@@ -2,7 +2,7 @@
 
 use super::bench::{ALLOCATED, ENDED, capacity, fair, fifo, job, on};
 use crate::TaskSort::{Map, Reduce};
-use mumakil_core::protocol::StopReason;
+use mumakil_core::protocol::RunStop;
 use mumakil_runtime::Ending;
 
 // ---- the two clocks ----
@@ -25,9 +25,10 @@ fn on_the_wall_clock_answers_really_come_later() {
     let bench =
         bench.job(job("a").maps(9, 5).reduces(2, 5)).job(job("b").maps(4, 5).at(700).managed());
     let run = bench.run_scaled(400.0);
-    assert_eq!(run.ending, Ending::Stopped(StopReason::Done));
-    let completed = run.containers.iter().filter(|row| row[18] == "completed").count();
-    assert_eq!(completed, 12 + 5, "with two masters: {run:?}");
+    assert_eq!(run.ending, Ending::Stopped(RunStop::Done));
+    // A node's late heartbeat may tell the end of a master only after its application has gone.
+    let tasks = run.containers.iter().filter(|row| row[2] != "am" && row[18] == "completed");
+    assert_eq!(tasks.count(), 9 + 2 + 4);
 }
 
 #[test]
@@ -35,7 +36,7 @@ fn reduces_are_asked_for_when_all_maps_are_done() {
     let run = fifo().nodes(1, 10_240, 10).job(job("a").maps(2, 5).reduces(1, 5)).run();
     let last_map_is_heard = run.containers[2][17].clone();
     assert_eq!(run.jobs[0][8], last_map_is_heard);
-    assert_eq!(run.ending, Ending::Stopped(StopReason::Done));
+    assert_eq!(run.ending, Ending::Stopped(RunStop::Done));
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn fair_keeps_a_full_node_for_the_neediest() {
     assert!(0 < run.reservations());
     let numbers: Vec<u32> = run.column(1, 1).iter().map(|it| it.parse().unwrap()).collect();
     assert!(numbers.windows(2).all(|two| two[0] < two[1]), "{numbers:?}");
-    assert_eq!(run.ending, Ending::Stopped(StopReason::Done));
+    assert_eq!(run.ending, Ending::Stopped(RunStop::Done));
 }
 
 #[test]
@@ -344,7 +345,7 @@ fn a_reservation_is_given_up_for_a_container_on_another_node() {
 fn a_queue_that_does_not_exist_refuses_the_application() {
     let run = capacity(&TWO).nodes(1, 10_240, 10).job(job("a").maps(1, 5).in_queue("c")).run();
     assert_eq!(run.rejections, [("a".to_owned(), "there is no queue `c`".to_owned())]);
-    assert_eq!(run.ending, Ending::Stopped(StopReason::Done));
+    assert_eq!(run.ending, Ending::Stopped(RunStop::Done));
 }
 
 #[test]

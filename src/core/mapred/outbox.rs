@@ -6,8 +6,8 @@ use crate::protocol;
 pub use crate::protocol::{Core, IdleState};
 
 /// The letters and events of a core of MapReduce.
-pub type Outbox = protocol::Outbox<MapReduce>;
+pub type Outbox = protocol::CoreOutbox<MapReduce>;
 /// A message of MapReduce under way.
-pub type Letter = protocol::Letter<Mail>;
+pub type Letter = protocol::CoreLetter<Mail>;
 /// Why a run of MapReduce ends.
-pub type StopReason = protocol::StopReason<Stall>;
+pub type StopReason = protocol::RunStop<Stall>;
