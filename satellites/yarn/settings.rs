@@ -171,3 +171,58 @@ fn capacity_preemption(
     };
     Ok(is_on.then_some(settings))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Returns the message of a folder that is wrong, from the name of the file on.
+    fn mistake(site: &[(&str, &str)], capacity: &[(&str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, properties) in [("yarn-site.xml", site), ("capacity-scheduler.xml", capacity)] {
+            let lines = properties.iter().map(|(name, value)| {
+                format!("<property><name>{name}</name><value>{value}</value></property>")
+            });
+            let text = format!("<configuration>{}</configuration>", lines.collect::<String>());
+            fs::write(folder.path().join(file), text).unwrap();
+        }
+        let error = YarnSettings::read(folder.path()).err().expect("it is wrong").to_string();
+        let start = error.find("yarn-site").or_else(|| error.find("capacity-s"));
+        error[start.expect("the file is named")..].to_owned()
+    }
+
+    #[test]
+    fn capacities_must_add_up_and_lie_below_their_maximum() {
+        let queues = |a, max| {
+            let name = |name| format!("yarn.scheduler.capacity.root.{name}");
+            let [list, of_a, of_b, max_a] =
+                ["queues", "a.capacity", "b.capacity", "a.maximum-capacity"].map(name);
+            mistake(&[], &[(&list, "a,b"), (&of_a, a), (&of_b, "50"), (&max_a, max)])
+        };
+        assert_eq!(
+            queues("40", "100"),
+            "capacity-scheduler.xml: the capacities below queue `root` add up to 90, not 100"
+        );
+        assert_eq!(
+            queues("50", "30"),
+            "capacity-scheduler.xml: queue `root.a`: a capacity of 50 with a maximum of 30"
+        );
+        assert!(queues("many", "100").ends_with("root.a.capacity`: `many` is no number"));
+    }
+
+    #[test]
+    fn an_unknown_scheduler_is_told_with_those_that_there_are() {
+        let message = mistake(&[(CLASS, "org.apache.BestScheduler")], &[]);
+        assert!(
+            message.contains("BestScheduler") && message.contains("FairScheduler"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn the_smallest_container_is_no_larger_than_the_largest() {
+        let message = mistake(&[("yarn.scheduler.minimum-allocation-mb", "9000")], &[]);
+        assert!(message.starts_with("yarn-site.xml: the smallest container has 9000 MiB"));
+    }
+}
