@@ -80,6 +80,7 @@
 //! | [`yaml`] | files that users write: trees, their layers, and mistakes with their places |
 //! | [`trace`] | files of records: read exactly, with the place of every mistake |
 //! | [`cluster`] | the hardware: nodes, racks, disks, links, and the blocks of HDFS |
+//! | [`protocol`] | what a core is: messages in, letters and events out |
 //! | [`mapred`] | the protocol and its cores without I/O, such as JobTracker and TaskTracker |
 //! | [`tables`] | the rows of a run's tables: each column described once |
 //! | [`expect`] | the language of metrics and expectations |
@@ -108,7 +109,7 @@ pub use mumakil_base::{
     theory, units,
 };
 pub use mumakil_compare as compare;
-pub use mumakil_core::{cluster, mapred, trace};
+pub use mumakil_core::{cluster, mapred, protocol, trace};
 pub use mumakil_draw::{chart, page};
 pub use mumakil_external as external;
 pub use mumakil_policies::scheduler;

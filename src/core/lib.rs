@@ -14,4 +14,5 @@
 
 pub mod cluster;
 pub mod mapred;
+pub mod protocol;
 pub mod trace;

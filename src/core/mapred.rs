@@ -63,6 +63,7 @@ mod traced;
 mod true_durations;
 mod unfetched;
 
+pub use crate::protocol::{Message, MessageEffect};
 pub use cost::{
     AttemptPlan, ContendedResources, Costs, EffortPart, FailureKind, FailurePoint, NodeResource,
     PhaseEffort, PlannedFailure,
@@ -89,9 +90,9 @@ pub use locality::Locality;
 pub use map_cache::MapReach;
 pub use map_outputs::MapOutputs;
 pub use message::{
-    FlowBegins, FlowId, FlowRate, HandEnd, LONGEST_PROBE, Load, Mail, MapOutput, Message,
-    MessageEffect, MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs,
-    ToNameNode, ToTracker,
+    FlowBegins, FlowId, FlowRate, HandEnd, LONGEST_PROBE, Load, Mail, MapOutput, MapReduce,
+    MishapId, ToFabric, ToFaultInjector, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode,
+    ToTracker, WatchedJobTracker,
 };
 pub use name_node::{NameNode, ReplicationUpkeep};
 pub use outbox::{Core, IdleState, Letter, Outbox, StopReason};

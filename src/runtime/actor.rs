@@ -5,15 +5,21 @@ use std::rc::Rc;
 
 use actix::{Actor, Context, Handler};
 
+use super::DrivenProtocol;
 use super::drive::SeatedCore;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Message;
+use mumakil_core::protocol::Message;
 
 /// The clock of a drive, as an actor uses it.
-pub(super) trait ActorClock: Unpin + 'static {
+pub(super) trait ActorClock<P: DrivenProtocol>: Unpin + 'static {
     /// Lets the core handle a message that was due at `due`, and collects the core's letters and
     /// events.
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>);
+    fn run<M: Message<Protocol = P>>(
+        &self,
+        due: SimTime,
+        msg: &M,
+        body: &RefCell<SeatedCore<P, M>>,
+    );
 }
 
 /// A message in a mailbox.
@@ -26,23 +32,25 @@ pub(super) struct Delivery<M> {
 }
 
 /// An actor that runs a core.
-pub(super) struct CoreActor<M, C> {
-    pub(super) body: Rc<RefCell<SeatedCore<M>>>,
+pub(super) struct CoreActor<P: DrivenProtocol, M, C> {
+    pub(super) body: Rc<RefCell<SeatedCore<P, M>>>,
     pub(super) clock: C,
 }
 
-impl<M, C> CoreActor<M, C> {
-    pub(super) fn new(body: Rc<RefCell<SeatedCore<M>>>, clock: C) -> Self {
+impl<P: DrivenProtocol, M, C> CoreActor<P, M, C> {
+    pub(super) fn new(body: Rc<RefCell<SeatedCore<P, M>>>, clock: C) -> Self {
         Self { body, clock }
     }
 }
 
 // actix gives an actor's mailbox 16 places, but `do_send` does not wait for a free one.
-impl<M: Message, C: ActorClock> Actor for CoreActor<M, C> {
+impl<P: DrivenProtocol, M: Message<Protocol = P>, C: ActorClock<P>> Actor for CoreActor<P, M, C> {
     type Context = Context<Self>;
 }
 
-impl<M: Message, C: ActorClock> Handler<Delivery<M>> for CoreActor<M, C> {
+impl<P: DrivenProtocol, M: Message<Protocol = P>, C: ActorClock<P>> Handler<Delivery<M>>
+    for CoreActor<P, M, C>
+{
     type Result = ();
 
     fn handle(&mut self, Delivery { at, msg }: Delivery<M>, _: &mut Self::Context) {

@@ -1,5 +1,4 @@
-//! The common part of all drives: the queue of a run, the step of a core, and the seats of the
-//! cores.
+//! The common part of all drives and protocols: the queue of a run, and the step of a core.
 //!
 //! A drive makes time pass. Each drive is a file of its own, which defines three things: how it
 //! holds a core, how a message reaches the core ([`Drive`]), and when it takes the next message
@@ -9,18 +8,16 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::link::{Address, Link, Links};
+use super::driven::SeatedHead;
 use super::timers::Timers;
-use super::{ClockPace, Ending, EventSink, RunCores, RunPlan, RunStats, WatchedJobTracker};
+use super::{ClockPace, DrivenProtocol, Ending, EventSink, RunPlan, RunStats, SenderLink};
 use mumakil_base::panics;
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{
-    Core, Event, Fact, IdleState, JobId, Letter, Mail, Message, MessageEffect, Outbox, PerSlot,
-    PolicyFailed, SlotKind, SlotStanding, StopReason, ToFabric, ToFaultInjector, ToInjector,
-    ToJobTracker, ToMapOutputs, ToNameNode, ToTracker, TrackerFact, TrackerId, WaitingTasks,
+use mumakil_core::mapred::PolicyFailed;
+use mumakil_core::protocol::{
+    Core, CoreLetter, CoreOutbox, IdleState, Message, MessageEffect, RunStop,
 };
 
 /// The number of messages between two looks at the wall clock, if the run has a limit of real time.
@@ -35,89 +32,31 @@ fn wall_clock() -> Instant {
 }
 
 /// How messages reach cores.
-pub(super) trait Drive {
+pub trait Drive<P: DrivenProtocol>: Sized {
     /// The handle through which messages `M` reach their core.
-    type Seat<M: Message>;
+    type Seat<M: Message<Protocol = P>>;
 
     /// Gives a core its seat.
-    fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M>;
+    fn seat<M: Message<Protocol = P>>(&self, body: SeatedCore<P, M>) -> Self::Seat<M>;
 
     /// Passes a message, which was due at `at`, to a core.
-    fn deliver<M: Message>(&self, seat: &Self::Seat<M>, at: SimTime, msg: &M);
-}
-
-/// The seats of a run's cores: the handles through which messages reach them.
-pub(super) struct CoreSeats<D: Drive> {
-    pub(super) job_tracker: D::Seat<ToJobTracker>,
-    injector: D::Seat<ToInjector>,
-    /// The TaskTrackers, by number.
-    trackers: Vec<D::Seat<ToTracker>>,
-    fabric: Option<D::Seat<ToFabric>>,
-    nature: Option<D::Seat<ToFaultInjector>>,
-    name_node: Option<D::Seat<ToNameNode>>,
-    map_outputs: Option<D::Seat<ToMapOutputs>>,
-}
-
-impl<D: Drive> CoreSeats<D> {
-    pub(super) fn new(cast: RunCores, links: Links, drive: &D) -> Self {
-        // All senders share one table of links; only their random numbers are separate.
-        let links = Arc::new(links);
-        let link = |address| Link::new(links.clone(), address);
-        let trackers = (0..).map(TrackerId).zip(cast.trackers);
-        Self {
-            job_tracker: drive.seat(SeatedCore::new(cast.job_tracker, link(Address::JobTracker))),
-            injector: drive.seat(SeatedCore::new(cast.injector, link(Address::Injector))),
-            trackers: trackers
-                .map(|(id, core)| drive.seat(SeatedCore::new(core, link(Address::Tracker(id)))))
-                .collect(),
-            fabric: cast
-                .fabric
-                .map(|core| drive.seat(SeatedCore::new(core, link(Address::Fabric)))),
-            nature: cast
-                .nature
-                .map(|core| drive.seat(SeatedCore::new(core, link(Address::FaultInjector)))),
-            name_node: (cast.name_node)
-                .map(|core| drive.seat(SeatedCore::new(core, link(Address::NameNode)))),
-            map_outputs: (cast.map_outputs)
-                .map(|core| drive.seat(SeatedCore::new(core, link(Address::MapOutputs)))),
-        }
-    }
-
-    pub(super) fn deliver(&self, drive: &D, at: SimTime, mail: &Mail) {
-        match mail {
-            Mail::JobTracker(msg) => drive.deliver(&self.job_tracker, at, msg),
-            Mail::Injector(msg) => drive.deliver(&self.injector, at, msg),
-            Mail::Tracker(id, msg) => drive.deliver(&self.trackers[id.index()], at, msg),
-            Mail::Fabric(msg) => drive.deliver(taken(&self.fabric), at, msg),
-            Mail::FaultInjector(msg) => drive.deliver(taken(&self.nature), at, msg),
-            Mail::NameNode(msg) => drive.deliver(taken(&self.name_node), at, msg),
-            Mail::MapOutputs(msg) => drive.deliver(taken(&self.map_outputs), at, msg),
-        }
-    }
-}
-
-/// Returns the seat of a core that only some runs have.
-fn taken<S>(seat: &Option<S>) -> &S {
-    seat.as_ref().expect("a message goes only to a core that the run has")
+    fn deliver<M: Message<Protocol = P>>(&self, seat: &Self::Seat<M>, at: SimTime, msg: &M);
 }
 
 /// A core, and the link through which it sends.
-pub(super) struct SeatedCore<M> {
+pub struct SeatedCore<P: DrivenProtocol, M> {
     core: Box<dyn Core<Msg = M>>,
-    link: Link,
+    pub(super) link: P::Link,
 }
 
-impl<M: Message> SeatedCore<M> {
-    fn new(core: Box<dyn Core<Msg = M>>, link: Link) -> Self {
+impl<P: DrivenProtocol, M: Message<Protocol = P>> SeatedCore<P, M> {
+    /// Returns a core with its link.
+    pub fn new(core: Box<dyn Core<Msg = M>>, link: P::Link) -> Self {
         Self { core, link }
     }
 
-    pub(super) fn address(&self) -> Address {
-        self.link.from
-    }
-
     /// Lets the core handle a message; its letters and events go into `out`.
-    pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut Outbox) {
+    pub(super) fn handle(&mut self, now: SimTime, msg: &M, out: &mut CoreOutbox<P>) {
         out.now = now;
         self.core.handle(msg, out);
     }
@@ -127,14 +66,14 @@ impl<M: Message> SeatedCore<M> {
     pub(super) fn carry(
         &mut self,
         now: SimTime,
-        out: &mut Outbox,
-        mut post: impl FnMut(SimTime, Mail),
-    ) -> Option<Ending> {
+        out: &mut CoreOutbox<P>,
+        mut post: impl FnMut(SimTime, P::Mail),
+    ) -> Option<Ending<P::Stall>> {
         while let Some(letter) = out.letters.front() {
             // Read the letter in place: the processor would wait for a copy that was written just
             // before.
             let [copy, itself] = self.link.delays(now, letter);
-            let Some(Letter { mail, .. }) = out.letters.pop_front() else { break };
+            let Some(CoreLetter { mail, .. }) = out.letters.pop_front() else { break };
             if let Some(delay) = copy {
                 post(now + delay, mail.clone());
             }
@@ -146,19 +85,9 @@ impl<M: Message> SeatedCore<M> {
     }
 }
 
-impl WatchedJobTracker for RefCell<SeatedCore<ToJobTracker>> {
-    fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
-        self.borrow().core.holdings(now, kind, say);
-    }
-
-    fn waiting(&self, job: JobId) -> PerSlot<WaitingTasks> {
-        self.borrow().core.waiting(job)
-    }
-}
-
 /// Lets a core work; if it panics, the error says how the panic ends the run. A core that has
 /// panicked must not be called again: it has stopped half-way.
-pub(super) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, Ending> {
+pub(super) fn caught<R, S>(work: impl FnOnce() -> R) -> Result<R, Ending<S>> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         panics::answered();
         match panic.downcast_ref::<PolicyFailed>() {
@@ -176,12 +105,12 @@ pub fn words_of_panic(panic: &(dyn Any + Send)) -> String {
 }
 
 /// The future messages of a run, its present time, and how it ends.
-pub(super) struct Agenda {
-    timers: Timers<Mail>,
-    witness: FactListeners,
+pub(super) struct Agenda<P: DrivenProtocol> {
+    timers: Timers<P::Mail, P::Rank>,
+    witness: FactListeners<P>,
     /// The outbox of the core at work. All cores use the same one, so that it stays in the
     /// processor's cache.
-    outbox: Outbox,
+    outbox: CoreOutbox<P>,
     until: SimTime,
     now: SimTime,
     messages: u64,
@@ -196,31 +125,27 @@ pub(super) struct Agenda {
     is_at_rest: bool,
     /// When the run reaches its limit of real time.
     wall_end: Option<Instant>,
-    ending: Option<Ending>,
+    ending: Option<Ending<P::Stall>>,
 }
 
 /// The listeners for the events of cores.
-struct FactListeners {
-    events: Box<dyn EventSink>,
-    pace: Option<Box<dyn ClockPace>>,
-    /// How many TaskTracker processes are running.
+struct FactListeners<P: DrivenProtocol> {
+    events: Box<dyn EventSink<P::Event>>,
+    pace: Option<Box<dyn ClockPace<P>>>,
+    /// How many machines, such as TaskTrackers, are running.
     machines: u32,
 }
 
-impl FactListeners {
+impl<P: DrivenProtocol> FactListeners<P> {
     /// Hands on events, and empties the list; returns `false` if the reader of the events has
     /// closed.
-    fn tell(&mut self, events: &mut Vec<Event>) -> bool {
+    fn tell(&mut self, events: &mut Vec<P::Event>) -> bool {
         if events.is_empty() {
             return true;
         }
-        // Count running trackers here: the JobTracker learns only later whether a tracker runs.
+        // Count running machines here: the head learns only later whether a machine runs.
         for event in events.iter() {
-            if let Fact::Tracker(_, TrackerFact::Up(_)) = event.fact {
-                self.machines += 1;
-            } else if let Fact::Tracker(_, TrackerFact::Down) = event.fact {
-                self.machines -= 1;
-            }
+            self.machines = self.machines.wrapping_add_signed(P::machines(event));
         }
         if let Some(pace) = &mut self.pace {
             pace.see(events);
@@ -230,9 +155,9 @@ impl FactListeners {
     }
 }
 
-impl Agenda {
+impl<P: DrivenProtocol> Agenda<P> {
     /// Returns the agenda of a run; takes all parts of the plan but the cores and the links.
-    pub(super) fn new(play: &mut RunPlan) -> Self {
+    pub(super) fn new(play: &mut RunPlan<P>) -> Self {
         // Move these parts out of the plan: the drive takes the cores and the links out of it
         // later.
         let opening = mem::take(&mut play.opening);
@@ -242,7 +167,7 @@ impl Agenda {
         let mut agenda = Self {
             timers: Timers::default(),
             witness: FactListeners { events, pace, machines: 0 },
-            outbox: Outbox::default(),
+            outbox: CoreOutbox::default(),
             until: until.min(SimTime::LAST),
             now: SimTime::ZERO,
             messages: 0,
@@ -261,13 +186,13 @@ impl Agenda {
 
     /// Takes the next message and advances time to it; [`step`](Self::step) counts the message. If
     /// no message is due by the end, this ends the run. So a drive may call it only when all its
-    /// cores are idle: a person who watches the run may then look into `job_tracker`.
-    pub(super) fn next(&mut self, job_tracker: &RefCell<SeatedCore<ToJobTracker>>) -> Option<Mail> {
+    /// cores are idle: a person who watches the run may then look into the head.
+    pub(super) fn next(&mut self, head: &RefCell<SeatedHead<P>>) -> Option<P::Mail> {
         if self.ending.is_some() {
             return None;
         }
         let Some(at) = self.timers.next_time() else {
-            self.end(Ending::Stopped(StopReason::Stalled(Box::default())));
+            self.end(Ending::Stopped(RunStop::Stalled(Box::default())));
             return None;
         };
         // A message that is due exactly at the end still counts.
@@ -277,7 +202,8 @@ impl Agenda {
             return None;
         }
         if let Some(pace) = &mut self.witness.pace
-            && !pace.wait(at, job_tracker)
+            && let Some(watched) = head.borrow().core.watch()
+            && !pace.wait(at, watched)
         {
             self.end(Ending::GivenUp);
             return None;
@@ -297,7 +223,7 @@ impl Agenda {
         // No scenario's `until` is as late as the last instant of all runs.
         self.end(match self.until {
             SimTime::LAST => Ending::BeyondTime,
-            _ => Ending::Stopped(StopReason::TimeUp),
+            _ => Ending::Stopped(RunStop::TimeUp),
         });
     }
 
@@ -309,7 +235,7 @@ impl Agenda {
     /// Ends the run if its limit of real time is reached.
     pub(super) fn check_wall_clock(&mut self) {
         if self.wall_end.is_some_and(|end| end <= wall_clock()) {
-            self.end(Ending::Stopped(StopReason::TimeLimit));
+            self.end(Ending::Stopped(RunStop::TimeLimit));
         }
     }
 
@@ -321,7 +247,7 @@ impl Agenda {
 
     /// Takes the next message if it is due by `now`. Cores may still be at work, so more messages
     /// may come even if none is due.
-    pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, Mail)> {
+    pub(super) fn next_due(&mut self, now: SimTime) -> Option<(SimTime, P::Mail)> {
         // The wall clock has reached the end: messages that still wait are too late for this run.
         if self.until <= now {
             self.end_at_until();
@@ -331,7 +257,7 @@ impl Agenda {
         }
         let at = self.timers.next_time().filter(|at| *at <= now)?;
         let mail = self.timers.pop()?;
-        self.messages += u64::from(mail.effect().counts);
+        self.messages += u64::from(P::effect(&mail).counts);
         Some((at, mail))
     }
 
@@ -347,7 +273,12 @@ impl Agenda {
     }
 
     /// Lets a core handle a message, and takes the core's letters and events.
-    pub(super) fn step<M: Message>(&mut self, now: SimTime, msg: &M, body: &mut SeatedCore<M>) {
+    pub(super) fn step<M: Message<Protocol = P>>(
+        &mut self,
+        now: SimTime,
+        msg: &M,
+        body: &mut SeatedCore<P, M>,
+    ) {
         let MessageEffect { counts, moves: moved } = msg.effect();
         self.messages += u64::from(counts);
         let Self { timers, outbox, moves, witness, .. } = self;
@@ -355,8 +286,8 @@ impl Agenda {
         // Hand on events before the letters, which the processor is still writing.
         let is_heard = witness.tell(&mut outbox.events);
         let ending = body.carry(now, outbox, |at, mail| {
-            *moves += u64::from(mail.effect().moves);
-            timers.push(at, mail);
+            *moves += u64::from(P::effect(&mail).moves);
+            timers.push_ranked(at, P::rank(&mail), mail);
         });
         let calm = outbox.calm.take();
         self.end_if(is_heard, ending);
@@ -380,27 +311,32 @@ impl Agenda {
             && self.moved_at < since
             && trackers == self.witness.machines
             && !mem::replace(&mut self.is_at_rest, true)
+            && let Some(mail) = P::rest()
         {
-            self.timers.push(now, ToJobTracker::Rest.into());
+            self.timers.push_ranked(now, P::rank(&mail), mail);
         }
     }
 
     /// Adds letters, with the instants of their arrival, to the queue.
-    pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, Mail)>) {
+    pub(super) fn post(&mut self, letters: impl IntoIterator<Item = (SimTime, P::Mail)>) {
         for (at, mail) in letters {
-            self.moves += u64::from(mail.effect().moves);
-            self.timers.push(at, mail);
+            self.moves += u64::from(P::effect(&mail).moves);
+            self.timers.push_ranked(at, P::rank(&mail), mail);
         }
     }
 
     /// Takes the events of a core, and the end of the run if the core ends it.
-    pub(super) fn take_over(&mut self, events: &mut Vec<Event>, ending: Option<Ending>) {
+    pub(super) fn take_over(
+        &mut self,
+        events: &mut Vec<P::Event>,
+        ending: Option<Ending<P::Stall>>,
+    ) {
         let is_heard = self.witness.tell(events);
         self.end_if(is_heard, ending);
     }
 
     /// Ends the run if its events have no listener any more, or if there is an ending.
-    fn end_if(&mut self, is_heard: bool, ending: Option<Ending>) {
+    fn end_if(&mut self, is_heard: bool, ending: Option<Ending<P::Stall>>) {
         if !is_heard {
             self.end(Ending::SinkBroke);
         }
@@ -419,7 +355,7 @@ impl Agenda {
     }
 
     /// Ends the run, unless it has ended already.
-    pub(super) fn end(&mut self, ending: Ending) {
+    pub(super) fn end(&mut self, ending: Ending<P::Stall>) {
         // The first reason counts: later ones may follow from it.
         self.ending.get_or_insert(ending);
     }
@@ -434,10 +370,11 @@ impl Agenda {
         matches!(self.ending, Some(Ending::Stopped(_))).then_some(self.now)
     }
 
-    /// Lets the JobTracker emit the events that it has held back, at the end of the run.
-    pub(super) fn flush_job_tracker(&mut self, job_tracker: &mut SeatedCore<ToJobTracker>) {
+    /// Lets the head emit the events that it has held back, at the end of the run.
+    pub(super) fn flush_head(&mut self, head: &mut SeatedHead<P>) {
         if let Some(at) = self.stopped_at()
-            && let Err(ending) = caught(|| self.step(at, &ToJobTracker::Over, job_tracker))
+            && let Some(over) = P::over()
+            && let Err(ending) = caught(|| self.step(at, &over, head))
         {
             // A panic is the reason that counts: the events are not whole without it.
             self.ending = Some(ending);
@@ -445,7 +382,7 @@ impl Agenda {
     }
 
     /// Returns the measures of the run, and how it ended.
-    pub(super) fn result(&self) -> (RunStats, Ending) {
+    pub(super) fn result(&self) -> (RunStats, Ending<P::Stall>) {
         let ending = self.ending.clone().expect("a drive goes on until the run has ended");
         (RunStats { end: self.now, messages: self.messages, lag: None }, ending)
     }

@@ -10,15 +10,20 @@
 //!                                    └─► events ─► listener: tables, reports
 //! ```
 //!
+//! Another protocol than MapReduce's may use the same drives: see [`DrivenProtocol`].
+//!
 //! There are two drives: [`run_virtual`] (`unpaced.rs`), with actors or without, and [`run_scaled`]
-//! (`scaled.rs`). Their common part is in `drive.rs`, so a new drive is one file.
+//! (`scaled.rs`). Their common part is in `drive.rs`, so a new drive is one file. Their knowledge
+//! of MapReduce is in `mapreduce.rs` and `link.rs`.
 //!
 //! The crate depends on `mumakil-core`, whose cores and messages it runs, and on `mumakil-base`.
 //! Above it, `mumakil-run` builds the cores of a scenario and starts them.
 
 mod actor;
 mod drive;
+mod driven;
 mod link;
+mod mapreduce;
 mod pace;
 mod scaled;
 mod stopwatch;
@@ -33,24 +38,25 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-pub use drive::words_of_panic;
-pub use link::Links;
-pub use pace::{ClockPace, WatchedJobTracker};
+pub use drive::{Drive, SeatedCore, words_of_panic};
+pub use driven::{DrivenProtocol, SenderLink};
+pub use link::{Link, Links};
+pub use mapreduce::{CoreSeats, RunCores};
+pub use pace::ClockPace;
 pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, StopwatchReadings};
 pub use timers::Timers;
 pub use unpaced::run_virtual;
 
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::{
-    Core, Event, Mail, StopReason, ToFabric, ToFaultInjector, ToInjector, ToJobTracker,
-    ToMapOutputs, ToNameNode, ToTracker,
-};
+pub use mumakil_core::mapred::WatchedJobTracker;
+use mumakil_core::mapred::{Event, MapReduce, Stall};
+use mumakil_core::protocol::{Protocol, RunStop};
 
 /// A listener that takes the events of a run.
-pub trait EventSink: Send {
+pub trait EventSink<E = Event>: Send {
     /// Takes events, in their order, and leaves the list empty.
-    fn take(&mut self, events: &mut Vec<Event>);
+    fn take(&mut self, events: &mut Vec<E>);
     /// Hands on the events that are held back.
     fn flush(&mut self);
     /// Returns whether the reader of the events has closed, so that the run is of no use.
@@ -58,8 +64,8 @@ pub trait EventSink: Send {
 }
 
 /// Drops all events.
-impl EventSink for () {
-    fn take(&mut self, events: &mut Vec<Event>) {
+impl<E> EventSink<E> for () {
+    fn take(&mut self, events: &mut Vec<E>) {
         events.clear();
     }
     fn flush(&mut self) {}
@@ -69,15 +75,15 @@ impl EventSink for () {
 }
 
 /// A run that is ready to start: its cores, their first messages and the limits.
-pub struct RunPlan {
+pub struct RunPlan<P: DrivenProtocol = MapReduce> {
     /// The cores that take part.
-    pub cast: RunCores,
+    pub cast: P::Cores,
     /// How messages travel between the cores.
-    pub links: Links,
+    pub links: P::Network,
     /// The first messages, with which the run begins.
-    pub opening: OpeningMail,
+    pub opening: OpeningMail<P>,
     /// The listener that takes the cores' events.
-    pub events: Box<dyn EventSink>,
+    pub events: Box<dyn EventSink<P::Event>>,
     /// The virtual time at which the run ends at the latest.
     pub until: SimTime,
     /// How much real time the run may take; `None` for no limit.
@@ -86,25 +92,7 @@ pub struct RunPlan {
     pub outlasts: bool,
     /// The pace set by the watcher of a live run, on the virtual clock only; `None` without a
     /// watcher.
-    pub pace: Option<Box<dyn ClockPace>>,
-}
-
-/// The cores of a run.
-pub struct RunCores {
-    /// The JobTracker.
-    pub job_tracker: Box<dyn Core<Msg = ToJobTracker>>,
-    /// The job injector.
-    pub injector: Box<dyn Core<Msg = ToInjector>>,
-    /// The TaskTrackers, by number.
-    pub trackers: Vec<Box<dyn Core<Msg = ToTracker>>>,
-    /// The fabric, if nodes share disks, wires or cores.
-    pub fabric: Option<Box<dyn Core<Msg = ToFabric>>>,
-    /// The fault injector, if machines may fail.
-    pub nature: Option<Box<dyn Core<Msg = ToFaultInjector>>>,
-    /// The NameNode, if nodes with blocks may be lost.
-    pub name_node: Option<Box<dyn Core<Msg = ToNameNode>>>,
-    /// The outputs of maps, if machines with outputs may be lost.
-    pub map_outputs: Option<Box<dyn Core<Msg = ToMapOutputs>>>,
+    pub pace: Option<Box<dyn ClockPace<P>>>,
 }
 
 /// How messages reach cores on the virtual clock. No result depends on the choice.
@@ -118,7 +106,7 @@ pub enum Transport {
 }
 
 /// The first messages of a run.
-pub type OpeningMail = Vec<(SimTime, Mail)>;
+pub type OpeningMail<P = MapReduce> = Vec<(SimTime, <P as Protocol>::Mail)>;
 
 /// The measures of a run, apart from its events.
 #[derive(Clone, Debug)]
@@ -133,9 +121,9 @@ pub struct RunStats {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Ending<S = Stall> {
     /// A core stopped the run, or the run's time was up.
-    Stopped(StopReason),
+    Stopped(RunStop<S>),
     /// The policy cannot go on; the text is the policy's message.
     PolicyFailed(String),
     /// A core panicked; the text is the panic's message.

@@ -131,7 +131,7 @@ impl Address {
 
 /// The network as one sender uses it, with a random stream of its own if one is needed.
 #[derive(Debug)]
-pub(super) struct Link {
+pub struct Link {
     links: Arc<Links>,
     pub(super) from: Address,
     /// Where the sender is.

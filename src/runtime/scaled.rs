@@ -22,18 +22,20 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use hdrhistogram::Histogram;
 
 use super::actor::{ActorClock, CoreActor, Delivery};
-use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
-use super::link::Address;
-use super::{Ending, RunPlan, RunStats};
+use super::drive::{Agenda, Drive, SeatedCore, caught};
+use super::{DrivenProtocol, Ending, RunPlan, RunStats, SenderLink};
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::mapred::{Event, IdleState, Mail, Message, Outbox, StopReason, ToJobTracker};
+use mumakil_core::protocol::{CoreOutbox, IdleState, Message, RunStop};
 
 /// The pacer sleeps only if the next message is further away than this: waking up takes as long.
 const NAP: Duration = Duration::from_micros(200);
 
 /// Runs the cores on the wall clock, `factor` times as fast, until a core stops the run or the
 /// run's time is up.
-pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
+pub fn run_scaled<P: DrivenProtocol>(
+    mut play: RunPlan<P>,
+    factor: f64,
+) -> (RunStats, Ending<P::Stall>) {
     let agenda = Agenda::new(&mut play);
     let RunPlan { cast, links, until, .. } = play;
     // The arbiters, which are actix's threads, belong to the system of this thread.
@@ -48,7 +50,7 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
     let threads = Threads::start(clock);
     let pacer = Pacer {
         wall,
-        seats: CoreSeats::new(cast, links, &threads),
+        seats: P::seat(cast, links, &threads),
         threads: &threads,
         end: &end,
         agenda,
@@ -64,12 +66,12 @@ pub fn run_scaled(mut play: RunPlan, factor: f64) -> (RunStats, Ending) {
 }
 
 /// How the run ends, as the actors and the pacer share it.
-struct SharedEnd {
+struct SharedEnd<S> {
     until: SimTime,
     /// Whether the pacer has ended the run.
     is_closed: AtomicBool,
     /// How the first panic of a core ends the run.
-    broke: OnceLock<Ending>,
+    broke: OnceLock<Ending<S>>,
 }
 
 /// The wall clock in virtual time.
@@ -102,29 +104,42 @@ impl Wall {
 }
 
 /// An actor's connection to the pacer.
-#[derive(Clone)]
-struct ScaledClock {
+struct ScaledClock<P: DrivenProtocol> {
     wall: Wall,
-    end: Arc<SharedEnd>,
-    pacer: Sender<ActorOutput>,
+    end: Arc<SharedEnd<P::Stall>>,
+    pacer: Sender<ActorOutput<P>>,
     /// Whether the actor has found that the run is over: the actor itself or the pacer has ended
     /// it.
     is_over: Cell<bool>,
 }
 
 /// The letters, events and measures that an actor sends to the pacer after a message.
-struct ActorOutput {
+struct ActorOutput<P: DrivenProtocol> {
     lag: SimSpan,
-    letters: Vec<(SimTime, Mail)>,
-    events: Vec<Event>,
-    ending: Option<Ending>,
+    letters: Vec<(SimTime, P::Mail)>,
+    events: Vec<P::Event>,
+    ending: Option<Ending<P::Stall>>,
     /// When the message was handled, and whether it may have moved a slot or a job.
     handled: (SimTime, bool),
     calm: Option<IdleState>,
 }
 
-impl ActorClock for ScaledClock {
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
+// Not derived: the protocol itself need not be clonable.
+impl<P: DrivenProtocol> Clone for ScaledClock<P> {
+    fn clone(&self) -> Self {
+        let Self { wall, end, pacer, is_over } = self;
+        let (wall, end, pacer) = (wall.clone(), end.clone(), pacer.clone());
+        Self { wall, end, pacer, is_over: is_over.clone() }
+    }
+}
+
+impl<P: DrivenProtocol> ActorClock<P> for ScaledClock<P> {
+    fn run<M: Message<Protocol = P>>(
+        &self,
+        due: SimTime,
+        msg: &M,
+        body: &RefCell<SeatedCore<P, M>>,
+    ) {
         // A core must not get a message before it is due, however the wall clock is rounded.
         let now = self.wall.now().max(due);
         // Messages that were in the mailbox at the end of the run are not part of the run. Look
@@ -134,7 +149,7 @@ impl ActorClock for ScaledClock {
             return;
         }
         let handled = (now, msg.effect().moves);
-        let mut outbox = Outbox::default();
+        let mut outbox = CoreOutbox::default();
         let mut letters = Vec::new();
         let ending = match caught(|| {
             let mut body = body.borrow_mut();
@@ -146,12 +161,12 @@ impl ActorClock for ScaledClock {
                 // The pacer may no longer take this actor's parcels.
                 self.end.broke.get_or_init(|| ending.clone());
                 // The core has stopped half-way: its letters and events may contradict each other.
-                outbox = Outbox::default();
+                outbox = CoreOutbox::default();
                 letters.clear();
                 Some(ending)
             }
         };
-        let Outbox { events, calm, .. } = outbox;
+        let CoreOutbox { events, calm, .. } = outbox;
         let lag = now.saturating_since(due);
         let ends = ending.is_some();
         let sent = self.pacer.send(ActorOutput { lag, letters, events, ending, handled, calm });
@@ -160,24 +175,26 @@ impl ActorClock for ScaledClock {
     }
 }
 
-/// Asks the JobTracker for the events that it has held back, at the end of the run.
-#[derive(actix::Message)]
-#[rtype(result = "Vec<Event>")]
-struct HearOut {
+/// Asks the head for the events that it has held back, at the end of the run.
+struct HearOut<P: DrivenProtocol> {
     /// The instant at which the run has ended.
     at: SimTime,
+    over: P::Head,
 }
 
-impl Handler<HearOut> for CoreActor<ToJobTracker, ScaledClock> {
-    type Result = MessageResult<HearOut>;
+impl<P: DrivenProtocol> actix::Message for HearOut<P> {
+    type Result = Vec<P::Event>;
+}
 
-    fn handle(&mut self, HearOut { at }: HearOut, _: &mut Self::Context) -> Self::Result {
-        let mut out = Outbox::default();
+impl<P: DrivenProtocol> Handler<HearOut<P>> for CoreActor<P, P::Head, ScaledClock<P>> {
+    type Result = MessageResult<HearOut<P>>;
+
+    fn handle(&mut self, HearOut { at, over }: HearOut<P>, _: &mut Self::Context) -> Self::Result {
+        let mut out = CoreOutbox::default();
         let broke = &self.clock.end.broke;
         // A core that has panicked must not be called again.
         if broke.get().is_none()
-            && let Err(ending) =
-                caught(|| self.body.borrow_mut().handle(at, &ToJobTracker::Over, &mut out))
+            && let Err(ending) = caught(|| self.body.borrow_mut().handle(at, &over, &mut out))
         {
             broke.get_or_init(|| ending);
         }
@@ -185,16 +202,16 @@ impl Handler<HearOut> for CoreActor<ToJobTracker, ScaledClock> {
     }
 }
 
-/// The threads of the actors, the JobTracker's first. Dropping this value ends them.
-struct Threads {
+/// The threads of the actors, the head's first. Dropping this value ends them.
+struct Threads<P: DrivenProtocol> {
     arbiters: Vec<Arbiter>,
-    clock: ScaledClock,
+    clock: ScaledClock<P>,
     /// How many actors have got one of the shared threads.
     seated: Cell<usize>,
 }
 
-impl Threads {
-    fn start(clock: ScaledClock) -> Self {
+impl<P: DrivenProtocol> Threads<P> {
+    fn start(clock: ScaledClock<P>) -> Self {
         // If the number of cores is unknown, assume two.
         let cores = thread::available_parallelism().map_or(2, usize::from);
         // Two threads for the trackers even on a small machine: trackers must run concurrently.
@@ -203,9 +220,9 @@ impl Threads {
         Self { arbiters, clock, seated: Cell::default() }
     }
 
-    fn thread_of(&self, address: Address) -> &Arbiter {
+    fn thread_of(&self, link: &P::Link) -> &Arbiter {
         let (own, shared) = self.arbiters.split_first().expect("there are at least three");
-        if address == Address::JobTracker {
+        if link.is_of_head() {
             return own;
         }
         // Deal the trackers out in turn, so that all threads get equally many.
@@ -214,7 +231,7 @@ impl Threads {
     }
 }
 
-impl Drop for Threads {
+impl<P: DrivenProtocol> Drop for Threads<P> {
     fn drop(&mut self) {
         for arbiter in &self.arbiters {
             arbiter.stop();
@@ -226,42 +243,42 @@ impl Drop for Threads {
     }
 }
 
-impl Drive for Threads {
-    type Seat<M: Message> = Addr<CoreActor<M, ScaledClock>>;
+impl<P: DrivenProtocol> Drive<P> for Threads<P> {
+    type Seat<M: Message<Protocol = P>> = Addr<CoreActor<P, M, ScaledClock<P>>>;
 
-    fn seat<M: Message>(&self, body: SeatedCore<M>) -> Self::Seat<M> {
-        let (thread, clock) = (self.thread_of(body.address()).handle(), self.clock.clone());
+    fn seat<M: Message<Protocol = P>>(&self, body: SeatedCore<P, M>) -> Self::Seat<M> {
+        let (thread, clock) = (self.thread_of(&body.link).handle(), self.clock.clone());
         CoreActor::start_in_arbiter(&thread, move |_| {
             CoreActor::new(Rc::new(RefCell::new(body)), clock)
         })
     }
 
-    fn deliver<M: Message>(&self, actor: &Self::Seat<M>, at: SimTime, msg: &M) {
+    fn deliver<M: Message<Protocol = P>>(&self, actor: &Self::Seat<M>, at: SimTime, msg: &M) {
         actor.do_send(Delivery { at, msg: msg.clone() });
     }
 }
 
 /// The pacer makes time pass: it delivers each message when the message is due by the wall clock.
-struct Pacer<'a> {
+struct Pacer<'a, P: DrivenProtocol> {
     wall: Wall,
-    threads: &'a Threads,
-    end: &'a SharedEnd,
-    seats: CoreSeats<Threads>,
-    agenda: Agenda,
-    parcels: Receiver<ActorOutput>,
+    threads: &'a Threads<P>,
+    end: &'a SharedEnd<P::Stall>,
+    seats: P::Seats<Threads<P>>,
+    agenda: Agenda<P>,
+    parcels: Receiver<ActorOutput<P>>,
     /// The number of messages that were delivered and whose parcels have not come back.
     under_way: u64,
     lag: Histogram<u64>,
 }
 
-impl Pacer<'_> {
-    fn run(mut self, system: &SystemRunner) -> (RunStats, Ending) {
+impl<P: DrivenProtocol> Pacer<'_, P> {
+    fn run(mut self, system: &SystemRunner) -> (RunStats, Ending<P::Stall>) {
         while !self.agenda.is_over() {
             self.agenda.check_wall_clock();
             self.deliver_due();
             // A message that is being handled may lead to more messages.
             if self.under_way == 0 && self.agenda.has_nothing_to_come() {
-                self.agenda.end(Ending::Stopped(StopReason::Stalled(Box::default())));
+                self.agenda.end(Ending::Stopped(RunStop::Stalled(Box::default())));
             }
             self.take_parcels();
         }
@@ -269,9 +286,11 @@ impl Pacer<'_> {
         drop(self.parcels);
         self.end.is_closed.store(true, Ordering::SeqCst);
         self.agenda.reach(self.wall.now());
-        if let Some(at) = self.agenda.stopped_at() {
-            let told = system.block_on(self.seats.job_tracker.send(HearOut { at }));
-            // The JobTracker does not answer if it has panicked since.
+        if let Some(at) = self.agenda.stopped_at()
+            && let Some(over) = P::over()
+        {
+            let told = system.block_on(P::head(&self.seats).send(HearOut { at, over }));
+            // The head does not answer if it has panicked since.
             self.agenda.take_over(&mut told.unwrap_or_default(), None);
         }
         let (stats, ending) = self.agenda.result();
@@ -285,7 +304,7 @@ impl Pacer<'_> {
         // to its parcels.
         while let Some((at, mail)) = self.agenda.next_due(now) {
             self.under_way += 1;
-            self.seats.deliver(self.threads, at, &mail);
+            P::deliver(&self.seats, self.threads, at, &mail);
         }
     }
 
@@ -314,7 +333,7 @@ impl Pacer<'_> {
         }
     }
 
-    fn take(&mut self, parcel: ActorOutput) {
+    fn take(&mut self, parcel: ActorOutput<P>) {
         let ActorOutput { lag, letters, mut events, ending, handled: (now, moved), calm } = parcel;
         self.under_way -= 1;
         // The histogram grows to take any value: a saturating one would hide the largest.
@@ -334,7 +353,7 @@ mod tests {
     use super::super::testing::{MS, beat, call, called, core, links, ms, play, remark, see, seen};
     use super::super::testing::{job_tracker, tell, told, witness};
     use super::*;
-    use mumakil_core::mapred::{Core, ToTracker};
+    use mumakil_core::mapred::{Core, StopReason, ToTracker};
 
     fn factor(factor: f64) -> impl Fn(RunPlan) -> (RunStats, Ending) {
         move |play| run_scaled(play, factor)

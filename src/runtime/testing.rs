@@ -9,8 +9,8 @@ use super::{EventSink, Links, RunCores, RunPlan};
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_core::mapred::{
-    Core, Event, Fact, JobId, Mail, MemberFact, Message, Outbox, Outcome, ToInjector, ToJobTracker,
-    ToTracker, TrackerId,
+    Core, Event, Fact, JobId, Mail, MapReduce, MemberFact, Message, Outbox, Outcome, ToInjector,
+    ToJobTracker, ToTracker, TrackerId,
 };
 
 pub(super) const MS: SimSpan = SimSpan::from_millis(1);
@@ -25,7 +25,7 @@ struct Scripted<M, F> {
     told: PhantomData<fn(M)>,
 }
 
-impl<M: Message, F: FnMut(M, &mut Outbox) + Send> Core for Scripted<M, F> {
+impl<M: Message<Protocol = MapReduce>, F: FnMut(M, &mut Outbox) + Send> Core for Scripted<M, F> {
     type Msg = M;
 
     fn handle(&mut self, msg: &M, out: &mut Outbox) {
@@ -33,7 +33,7 @@ impl<M: Message, F: FnMut(M, &mut Outbox) + Send> Core for Scripted<M, F> {
     }
 }
 
-pub(super) fn core<M: Message>(
+pub(super) fn core<M: Message<Protocol = MapReduce>>(
     script: impl FnMut(M, &mut Outbox) + Send + 'static,
 ) -> Box<dyn Core<Msg = M>> {
     Box::new(Scripted { script, told: PhantomData })

@@ -11,7 +11,10 @@ use super::testing::{job_tracker, links, witness};
 use super::*;
 use mumakil_base::random::Dist;
 use mumakil_base::units::SimSpan;
-use mumakil_core::mapred::{Fact, FlowRate, IdleState, Outbox, TrackerFact, TrackerId};
+use mumakil_core::mapred::{
+    Core, Fact, FlowRate, IdleState, Mail, Outbox, StopReason, ToFabric, ToJobTracker, ToTracker,
+    TrackerFact, TrackerId,
+};
 use parking_lot::Mutex;
 
 type Run = fn(RunPlan) -> (RunStats, Ending);

@@ -1,5 +1,5 @@
 //! A queue of entries, ordered by their due times; entries due at the same instant keep the order
-//! in which they were added.
+//! in which they were added, unless they have ranks.
 //!
 //! The queue is a calendar. Time is cut into slots of about four milliseconds, and slots are
 //! grouped into blocks of eight seconds. A ring of slots holds the entries due in the current block
@@ -38,29 +38,31 @@ const SLOTS: u64 = 2 * BLOCK;
 // Chosen: moving so many takes about as long as an access to the second list.
 const MOVED: usize = 64;
 
-/// A queue of entries, each due at some instant.
+/// A queue of entries, each due at some instant. Of entries due together, the lowest rank comes
+/// first; most queues have no ranks.
 #[derive(Debug)]
-pub struct Timers<T> {
+pub struct Timers<T, R: Copy + Ord = ()> {
     /// The slot that time has reached.
     slot: u64,
     /// The entries due in the reached slot; the entry that fires next is last.
-    due: Vec<TimerEntry<T>>,
+    due: Vec<TimerEntry<T, R>>,
     /// The entries due in the reached slot that would have moved too many others, by instant. Of
     /// entries due at the same instant, those in `due` are older.
-    late: BTreeMap<SimTime, VecDeque<TimerEntry<T>>>,
+    late: BTreeMap<(SimTime, R), VecDeque<TimerEntry<T, R>>>,
     /// The entries due in the slots after the reached one, to the end of the next block.
-    ring: Vec<Vec<TimerEntry<T>>>,
+    ring: Vec<Vec<TimerEntry<T, R>>>,
     /// A bit for each slot of the ring: 1 if it has entries.
     filled: Vec<u64>,
     /// Lists of used-up slots, with their memory.
-    spare: Vec<Vec<TimerEntry<T>>>,
+    spare: Vec<Vec<TimerEntry<T, R>>>,
     /// The entries due in later blocks, by block.
-    far: BTreeMap<u64, Vec<TimerEntry<T>>>,
+    far: BTreeMap<u64, Vec<TimerEntry<T, R>>>,
 }
 
 #[derive(Debug)]
-struct TimerEntry<T> {
-    time: SimTime,
+struct TimerEntry<T, R> {
+    /// When it is due, and its rank.
+    time: (SimTime, R),
     /// The value. The caller of [`Timers::pop`] drops it, or else the queue when it is dropped
     /// itself. `ManuallyDrop` lets the compiler build an entry in place. Otherwise it would build
     /// the entry on the stack, in case a list cannot grow, and then copy it; copying bytes that
@@ -68,7 +70,7 @@ struct TimerEntry<T> {
     what: ManuallyDrop<T>,
 }
 
-impl<T> Default for Timers<T> {
+impl<T, R: Copy + Ord> Default for Timers<T, R> {
     fn default() -> Self {
         Self {
             slot: 0,
@@ -85,8 +87,16 @@ impl<T> Default for Timers<T> {
 impl<T> Timers<T> {
     /// Adds an entry that is due at `time`; if that has passed, it is due at once.
     pub fn push(&mut self, time: SimTime, what: T) {
+        self.push_ranked(time, (), what);
+    }
+}
+
+impl<T, R: Copy + Ord> Timers<T, R> {
+    /// Adds an entry with a rank that is due at `time`; if that has passed, it is due at once.
+    pub fn push_ranked(&mut self, time: SimTime, rank: R, what: T) {
         let what = ManuallyDrop::new(what);
         let slot = slot_of(time);
+        let time = (time, rank);
         let list = if slot <= self.slot {
             // Usually the new entry is the next one: a message that is sent now and arrives soon.
             if !self.late.is_empty() || self.due.last().is_some_and(|next| next.time <= time) {
@@ -103,7 +113,7 @@ impl<T> Timers<T> {
     }
 
     /// Inserts an entry of the reached slot that may not be the next one.
-    fn insert(&mut self, entry: TimerEntry<T>) {
+    fn insert(&mut self, entry: TimerEntry<T, R>) {
         let time = entry.time;
         // In `due` an entry stands for older than those of its instant in `late`.
         if self.late.first_key_value().is_none_or(|(late, _)| time < *late) {
@@ -118,11 +128,11 @@ impl<T> Timers<T> {
     /// Returns when the next entry is due; `None` if the queue is empty.
     pub fn next_time(&mut self) -> Option<SimTime> {
         self.reach_next();
-        let next = self.due.last().map(|entry| entry.time);
+        let next = self.due.last().map(|entry| entry.time.0);
         if self.late.is_empty() {
             return next;
         }
-        let late = self.late.first_key_value().map(|(time, _)| *time);
+        let late = self.late.first_key_value().map(|((time, _), _)| *time);
         Some(next.into_iter().chain(late).min().expect("`late` has an entry"))
     }
 
@@ -200,14 +210,14 @@ impl<T> Timers<T> {
                 break;
             }
             for entry in block.remove() {
-                self.slot_list(slot_of(entry.time)).push(entry);
+                self.slot_list(slot_of(entry.time.0)).push(entry);
             }
         }
     }
 
     /// Returns the list of a slot of the ring, for an entry that is added.
     #[inline(always)]
-    fn slot_list(&mut self, slot: u64) -> &mut Vec<TimerEntry<T>> {
+    fn slot_list(&mut self, slot: u64) -> &mut Vec<TimerEntry<T, R>> {
         let index = (slot % SLOTS) as usize;
         let list = &mut self.ring[index];
         if list.is_empty() {
@@ -242,7 +252,7 @@ impl<T> Timers<T> {
     }
 }
 
-impl<T> Drop for Timers<T> {
+impl<T, R: Copy + Ord> Drop for Timers<T, R> {
     fn drop(&mut self) {
         // Entries are `ManuallyDrop`: without this their contents would leak.
         while self.pop().is_some() {}
@@ -272,6 +282,19 @@ mod tests {
         }
         let order: Vec<i32> = std::iter::from_fn(|| timers.pop()).collect();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn messages_due_together_come_by_rank_and_then_in_the_order_of_sending() {
+        let mut timers = Timers::default();
+        for (number, rank) in [3_u32, 1, 2, 1, 0].into_iter().enumerate() {
+            timers.push_ranked(at(5), rank, number);
+        }
+        assert_eq!(timers.pop(), Some(4));
+        // What follows from an entry may come before the others of its instant.
+        timers.push_ranked(at(5), 0, 5);
+        let order: Vec<usize> = std::iter::from_fn(|| timers.pop()).collect();
+        assert_eq!(order, [5, 1, 3, 2, 0]);
     }
 
     #[test]

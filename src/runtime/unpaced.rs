@@ -16,27 +16,30 @@ use actix::dev::ContextFut;
 use actix::{Addr, Context};
 
 use super::actor::{ActorClock, CoreActor, Delivery};
-use super::drive::{Agenda, CoreSeats, Drive, SeatedCore, caught};
-use super::{Ending, RunPlan, RunStats, Transport};
+use super::drive::{Agenda, Drive, SeatedCore, caught};
+use super::{DrivenProtocol, Ending, RunPlan, RunStats, Transport};
 use mumakil_base::units::SimTime;
-use mumakil_core::mapred::Message;
+use mumakil_core::protocol::Message;
 
 /// Runs the cores on the virtual clock, on this thread, until a core stops the run or the run's
 /// time is up.
-pub fn run_virtual(mut play: RunPlan, transport: Transport) -> (RunStats, Ending) {
+pub fn run_virtual<P: DrivenProtocol>(
+    mut play: RunPlan<P>,
+    transport: Transport,
+) -> (RunStats, Ending<P::Stall>) {
     let agenda = Rc::new(RefCell::new(Agenda::new(&mut play)));
     let drive = UnpacedDrive { agenda: UnpacedClock(agenda.clone()), transport };
-    let seats = CoreSeats::new(play.cast, play.links, &drive);
-    let job_tracker = seats.job_tracker.body();
+    let seats = P::seat(play.cast, play.links, &drive);
+    let head = P::head(&seats).body();
     // Catch panics once around the whole loop, not around each message.
     let played = caught(|| {
         loop {
             let mut agenda = agenda.borrow_mut();
-            let Some(mail) = agenda.next(job_tracker) else { break };
+            let Some(mail) = agenda.next(head) else { break };
             let at = agenda.now();
             // The borrow must end before the core's letters are added to the agenda.
             drop(agenda);
-            seats.deliver(&drive, at, &mail);
+            P::deliver(&seats, &drive, at, &mail);
         }
     });
     let mut agenda = agenda.borrow_mut();
@@ -44,37 +47,37 @@ pub fn run_virtual(mut play: RunPlan, transport: Transport) -> (RunStats, Ending
     if let Err(ending) = played {
         agenda.end(ending);
     }
-    agenda.flush_job_tracker(&mut job_tracker.borrow_mut());
+    agenda.flush_head(&mut head.borrow_mut());
     agenda.result()
 }
 
-struct UnpacedDrive {
-    agenda: UnpacedClock,
+struct UnpacedDrive<P: DrivenProtocol> {
+    agenda: UnpacedClock<P>,
     transport: Transport,
 }
 
 /// The clock of a run that goes as fast as the machine allows.
-#[derive(Clone)]
-struct UnpacedClock(Rc<RefCell<Agenda>>);
+struct UnpacedClock<P: DrivenProtocol>(Rc<RefCell<Agenda<P>>>);
 
 /// A core on the virtual clock.
-enum UnpacedSeat<M: Message> {
-    Bare(RefCell<SeatedCore<M>>),
-    Actor(Box<MailboxActor<M>>),
+enum UnpacedSeat<P: DrivenProtocol, M: Message<Protocol = P>> {
+    Bare(RefCell<SeatedCore<P, M>>),
+    Actor(Box<MailboxActor<P, M>>),
 }
 
 /// An actor and its core: messages reach the core through the mailbox, timers directly.
-struct MailboxActor<M: Message> {
-    mailbox: Addr<CoreActor<M, UnpacedClock>>,
-    actor: RefCell<ActorFuture<M>>,
-    body: Rc<RefCell<SeatedCore<M>>>,
+struct MailboxActor<P: DrivenProtocol, M: Message<Protocol = P>> {
+    mailbox: Addr<CoreActor<P, M, UnpacedClock<P>>>,
+    actor: RefCell<ActorFuture<P, M>>,
+    body: Rc<RefCell<SeatedCore<P, M>>>,
 }
 
 /// An actor as a future, which handles the messages of its mailbox when it is polled.
-type ActorFuture<M> = ContextFut<CoreActor<M, UnpacedClock>, Context<CoreActor<M, UnpacedClock>>>;
+type ActorFuture<P, M> =
+    ContextFut<CoreActor<P, M, UnpacedClock<P>>, Context<CoreActor<P, M, UnpacedClock<P>>>>;
 
-impl<M: Message> UnpacedSeat<M> {
-    fn body(&self) -> &RefCell<SeatedCore<M>> {
+impl<P: DrivenProtocol, M: Message<Protocol = P>> UnpacedSeat<P, M> {
+    fn body(&self) -> &RefCell<SeatedCore<P, M>> {
         match self {
             Self::Bare(body) => body,
             Self::Actor(actor) => &actor.body,
@@ -82,16 +85,17 @@ impl<M: Message> UnpacedSeat<M> {
     }
 }
 
-impl Drive for UnpacedDrive {
-    type Seat<M: Message> = UnpacedSeat<M>;
+impl<P: DrivenProtocol> Drive<P> for UnpacedDrive<P> {
+    type Seat<M: Message<Protocol = P>> = UnpacedSeat<P, M>;
 
-    fn seat<M: Message>(&self, body: SeatedCore<M>) -> UnpacedSeat<M> {
+    fn seat<M: Message<Protocol = P>>(&self, body: SeatedCore<P, M>) -> UnpacedSeat<P, M> {
         let body = RefCell::new(body);
         match self.transport {
             Transport::Bare => UnpacedSeat::Bare(body),
             Transport::Actors => {
                 let body = Rc::new(body);
-                let actor = CoreActor::new(body.clone(), self.agenda.clone());
+                let clock = UnpacedClock(self.agenda.0.clone());
+                let actor = CoreActor::new(body.clone(), clock);
                 let actor = Context::new().into_future(actor);
                 let mailbox = actor.address();
                 let actor = RefCell::new(actor);
@@ -100,7 +104,7 @@ impl Drive for UnpacedDrive {
         }
     }
 
-    fn deliver<M: Message>(&self, seat: &UnpacedSeat<M>, at: SimTime, msg: &M) {
+    fn deliver<M: Message<Protocol = P>>(&self, seat: &UnpacedSeat<P, M>, at: SimTime, msg: &M) {
         match seat {
             UnpacedSeat::Actor(actor) if msg.effect().counts => {
                 actor.mailbox.do_send(Delivery { at, msg: msg.clone() });
@@ -113,8 +117,13 @@ impl Drive for UnpacedDrive {
     }
 }
 
-impl ActorClock for UnpacedClock {
-    fn run<M: Message>(&self, due: SimTime, msg: &M, body: &RefCell<SeatedCore<M>>) {
+impl<P: DrivenProtocol> ActorClock<P> for UnpacedClock<P> {
+    fn run<M: Message<Protocol = P>>(
+        &self,
+        due: SimTime,
+        msg: &M,
+        body: &RefCell<SeatedCore<P, M>>,
+    ) {
         self.0.borrow_mut().step(due, msg, &mut body.borrow_mut());
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Core, Directive, Event, Fact, Heartbeat, JobFact, JobId, LaunchOrder,
-    LedgerFact, Mail, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotCounts, SlotKind,
-    TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker, TrackerFact,
-    TrackerId, TrackerStatus,
+    LedgerFact, Mail, MapReduce, MemberFact, Message, Outbox, Outcome, Reason, Reply, SlotCounts,
+    SlotKind, TaskId, TaskKind, ToInjector, ToJobTracker, ToMapOutputs, ToNameNode, ToTracker,
+    TrackerFact, TrackerId, TrackerStatus,
 };
 use mumakil_run::emulation::{Options, Prepared, rules};
 use mumakil_run::verify::VerifierRules;
@@ -34,7 +34,7 @@ struct Mistaken<M, W> {
     mistake: W,
 }
 
-impl<M: Message, W: Mistake<M>> Core for Mistaken<M, W> {
+impl<M: Message<Protocol = MapReduce>, W: Mistake<M>> Core for Mistaken<M, W> {
     type Msg = M;
 
     fn handle(&mut self, msg: &M, out: &mut Outbox) {

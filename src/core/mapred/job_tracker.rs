@@ -32,7 +32,9 @@ use crate::mapred::heartbeat::{Heartbeat, HeartbeatCall};
 use crate::mapred::ids::JobId;
 use crate::mapred::job::{JobChange, JobState};
 use crate::mapred::ledger::{Ledger, ProcessAge};
-use crate::mapred::message::{LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker};
+use crate::mapred::message::{
+    LONGEST_PROBE, Mail, ToInjector, ToJobTracker, ToTracker, WatchedJobTracker,
+};
 use crate::mapred::outbox::{Core, Outbox, StopReason};
 use crate::mapred::reason::{Reason, SlotStanding, WaitingTasks};
 use crate::mapred::refusals::REMEMBERED_FOR;
@@ -571,6 +573,12 @@ impl Core for JobTracker {
         }
     }
 
+    fn watch(&self) -> Option<&(dyn WatchedJobTracker + 'static)> {
+        Some(self)
+    }
+}
+
+impl WatchedJobTracker for JobTracker {
     fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding)) {
         let view = View { now, heard: None, ledger: &self.ledger };
         self.scheduler.holdings(&view, kind, say);

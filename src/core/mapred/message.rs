@@ -6,39 +6,48 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{NetworkCut, PerSlot, Reread, ResourceUse, Speeds, TrackerId};
-use crate::mapred::event::Outcome;
+use crate::cluster::{NetworkCut, PerSlot, Reread, ResourceUse, SlotKind, Speeds, TrackerId};
+use crate::mapred::event::{Event, Fact, Outcome};
 use crate::mapred::heartbeat::{Heartbeat, Missing, Reply};
 use crate::mapred::ids::{AttemptId, JobId, TaskId};
+use crate::mapred::reason::{SlotStanding, WaitingTasks};
 use crate::mapred::replicas::Replicas;
 use crate::mapred::spec::{JobAlteration, JobSpec};
-use mumakil_base::units::{Bytes, SimSpan};
+use crate::mapred::stall::Stall;
+use crate::protocol::{Message, MessageEffect, Protocol};
+use mumakil_base::units::{Bytes, SimSpan, SimTime};
 
-/// A message for one kind of core.
-pub trait Message: Clone + Send + 'static {
-    /// Returns how the message concerns the run as a whole.
-    fn effect(&self) -> MessageEffect;
-}
-
-/// How a message affects the run as a whole, apart from its receiver.
+/// The protocol of MapReduce v1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageEffect {
-    /// Whether the message goes through a mailbox and is counted in the run's number of messages.
-    /// Timers of a core, power switches and rates of flows are not counted.
-    pub counts: bool,
-    /// Whether the message itself may change a slot or a job. A message that cannot do so is a
-    /// *round*, such as a heartbeat. Rounds go on for ever; they only report changes made
-    /// elsewhere, or carry decisions that a policy has put off.
-    pub moves: bool,
+pub enum MapReduce {}
+
+impl Protocol for MapReduce {
+    type Mail = Mail;
+    type Fact = Fact;
+    type Event = Event;
+    type Stall = Stall;
+    type Watch = dyn WatchedJobTracker;
+    /// All messages of an instant are equal.
+    type Rank = ();
+
+    fn event(at: SimTime, fact: Fact) -> Event {
+        Event { at, fact }
+    }
+
+    fn effect(mail: &Mail) -> MessageEffect {
+        mail.effect()
+    }
+
+    fn rank(_: &Mail) {}
 }
 
-impl MessageEffect {
-    // If `moves` is wrongly true, the run ends late; if it is wrongly false, the run ends too
-    // early.
-    const NONE: Self = Self { counts: false, moves: false };
-    const COUNTS: Self = Self { counts: true, moves: false };
-    const MOVES: Self = Self { counts: false, moves: true };
-    const BOTH: Self = Self { counts: true, moves: true };
+/// A JobTracker that can be asked for what no event tells, between two messages.
+pub trait WatchedJobTracker {
+    /// Lists the [holdings](super::Scheduler::holdings) of the policy's pools at an instant.
+    fn holdings(&self, now: SimTime, kind: SlotKind, say: &mut dyn FnMut(&str, SlotStanding));
+
+    /// Returns how a job's tasks wait.
+    fn waiting(&self, job: JobId) -> PerSlot<WaitingTasks>;
 }
 
 /// A message for the JobTracker.
@@ -304,6 +313,8 @@ pub enum Mail {
 }
 
 impl Message for ToJobTracker {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         match self {
             // Calls of a client: each changes a job as it arrives.
@@ -338,6 +349,8 @@ impl Message for ToJobTracker {
 }
 
 impl Message for ToInjector {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         match self {
             Self::JobEnded(..) => MessageEffect::BOTH,
@@ -351,6 +364,8 @@ impl Message for ToInjector {
 }
 
 impl Message for ToTracker {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         match self {
             // The end of a phase is a message from the task's process to its tracker.
@@ -384,6 +399,8 @@ impl Message for ToTracker {
 }
 
 impl Message for ToFabric {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         match self {
             Self::FlowBegins(_) | Self::FlowEnds { .. } | Self::MemoryLeft(..) => {
@@ -397,6 +414,8 @@ impl Message for ToFabric {
 }
 
 impl Message for ToFaultInjector {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         // Slow spells may recur for ever. They change when a task ends, but not whether it ends, so
         // they do not move the run.
@@ -406,6 +425,8 @@ impl Message for ToFaultInjector {
 }
 
 impl Message for ToNameNode {
+    type Protocol = MapReduce;
+
     /// No message here moves the run, as no job waits for a copy: a map that finds no copy fails.
     fn effect(&self) -> MessageEffect {
         MessageEffect::NONE
@@ -413,6 +434,8 @@ impl Message for ToNameNode {
 }
 
 impl Message for ToMapOutputs {
+    type Protocol = MapReduce;
+
     fn effect(&self) -> MessageEffect {
         match self {
             // These move the run: reduces that can no longer fetch will complain, and maps will run

@@ -1,0 +1,382 @@
+//! An application's master, as SLS plays MapReduce's.
+//!
+//! It works in steps, one interval apart: look at the answers to earlier calls, then call. So an
+//! answer is looked at one interval after it was given, and a container is launched one interval
+//! after its master has got it. Maps are asked for all at once; reduces only when all maps are
+//! done. Tasks take containers in the order of the job's list, wherever the container is.
+//!
+//! SLS' flaws are kept, since they decide what a run does: the failure of a container that the
+//! master does not know restarts the job, and a restarted job loses its reduces.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
+
+use crate::event::{ApplicationFact, ContainerFact, YarnFact};
+use crate::message::{
+    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId,
+    NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
+};
+use crate::size::YarnSize;
+use mumakil_base::units::SimSpan;
+use mumakil_core::protocol::Core;
+
+const MASTER: AskPriority = 1;
+const MAPS: AskPriority = 20;
+const REDUCES: AskPriority = 10;
+
+/// The two kinds of tasks of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskSort {
+    /// A map.
+    Map,
+    /// A reduce.
+    Reduce,
+}
+
+impl TaskSort {
+    /// Returns the word of the tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Reduce => "reduce",
+        }
+    }
+}
+
+/// A task of a job.
+#[derive(Clone, Debug)]
+pub struct YarnTask {
+    /// Whether it is a map or a reduce.
+    pub sort: TaskSort,
+    /// The host and the rack that it asks for.
+    pub host_and_rack: [PlaceId; 2],
+    /// The name of that host.
+    pub host_name: String,
+    /// The size of its container.
+    pub size: YarnSize,
+    /// How long it runs.
+    pub life: SimSpan,
+}
+
+/// How a master comes to its container.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MasterMode {
+    /// It asks for it as for any other, as SLS does.
+    #[default]
+    Sls,
+    /// The ResourceManager starts it, as in a cluster.
+    Managed,
+}
+
+/// A job: what a master has to do.
+#[derive(Clone, Debug)]
+pub struct YarnJob {
+    /// The name of the job.
+    pub name: String,
+    /// The user.
+    pub user: String,
+    /// The queue, as the job names it.
+    pub queue: String,
+    /// When the master's first step is.
+    pub start: SimSpan,
+    /// How the master comes to its container.
+    pub mode: MasterMode,
+    /// The size of the master's container.
+    pub master_size: YarnSize,
+    /// The tasks, in their order.
+    pub tasks: Vec<YarnTask>,
+}
+
+/// The tasks of one sort, by what has become of them; all by their place in the job's list.
+#[derive(Debug, Default)]
+struct TaskStates {
+    pending: VecDeque<u32>,
+    failed: VecDeque<u32>,
+    scheduled: VecDeque<u32>,
+    assigned: BTreeMap<ContainerId, u32>,
+    finished: usize,
+    total: usize,
+    /// Whether the master has asked for them at all.
+    was_asked: bool,
+}
+
+impl TaskStates {
+    fn new(job: &YarnJob, sort: TaskSort) -> Self {
+        let pending = job.places(sort);
+        Self { total: pending.len(), pending, ..Self::default() }
+    }
+
+    fn is_done(&self) -> bool {
+        self.finished == self.total
+    }
+}
+
+impl YarnJob {
+    /// Returns the places of one sort of tasks in the list.
+    fn places(&self, sort: TaskSort) -> VecDeque<u32> {
+        let of_sort = (0..).zip(&self.tasks).filter(|(_, task)| task.sort == sort);
+        of_sort.map(|(place, _)| place).collect()
+    }
+}
+
+/// The core of a master.
+#[derive(Debug)]
+pub(crate) struct ApplicationMaster {
+    id: MasterId,
+    interval: SimSpan,
+    job: YarnJob,
+    maps: TaskStates,
+    reduces: TaskStates,
+    answers: VecDeque<MasterAnswer>,
+    /// How many calls are not yet answered.
+    outstanding: u32,
+    /// Whether a step has begun to look at answers, and waits for one that is under way.
+    is_looking: bool,
+    container: Option<(ContainerId, NodeId)>,
+    is_running: bool,
+    is_submitted: bool,
+    is_registered: bool,
+    is_finished: bool,
+    is_over: bool,
+}
+
+impl Core for ApplicationMaster {
+    type Msg = ToMaster;
+
+    fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
+        match message {
+            ToMaster::Step => {
+                self.step(out);
+                if !self.is_over {
+                    out.plan(self.interval, YarnMail::Master(self.id, ToMaster::Step));
+                }
+            }
+            ToMaster::Answer(answer) => {
+                self.outstanding -= 1;
+                self.answers.push_back((**answer).clone());
+                if self.is_looking && self.outstanding == 0 {
+                    self.look(out);
+                }
+            }
+            ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+        }
+    }
+}
+
+impl ApplicationMaster {
+    /// Returns a master whose first step is still to come.
+    pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
+        Self {
+            id,
+            interval,
+            maps: TaskStates::new(&job, TaskSort::Map),
+            reduces: TaskStates::new(&job, TaskSort::Reduce),
+            job,
+            answers: VecDeque::new(),
+            outstanding: 0,
+            is_looking: false,
+            container: None,
+            is_running: false,
+            is_submitted: false,
+            is_registered: false,
+            is_finished: false,
+            is_over: false,
+        }
+    }
+
+    fn step(&mut self, out: &mut YarnOutbox) {
+        if !self.is_submitted {
+            self.submit(out);
+        } else if self.is_finished {
+            self.unregister(out);
+        } else if self.is_registered {
+            if self.is_running {
+                self.look(out);
+            } else {
+                self.look_for_container(out);
+            }
+        } else if let Some((id, _)) = self.container {
+            // The ResourceManager has started this master since the last step.
+            self.register(out);
+            self.begin(id, out);
+            self.call(out);
+        }
+    }
+
+    fn submit(&mut self, out: &mut YarnOutbox) {
+        self.is_submitted = true;
+        let managed = self.job.mode == MasterMode::Managed;
+        let submission = AppSubmission {
+            user: self.job.user.clone(),
+            queue: self.job.queue.clone(),
+            managed_master: managed.then_some(self.job.master_size),
+        };
+        out.send(ToResourceManager::Submit(self.id, Box::new(submission)));
+        if !managed {
+            self.register(out);
+            self.ask_for_master(out);
+        }
+    }
+
+    fn register(&mut self, out: &mut YarnOutbox) {
+        self.is_registered = true;
+        out.emit(YarnFact::Application(self.id, ApplicationFact::Registered));
+    }
+
+    fn begin(&mut self, id: ContainerId, out: &mut YarnOutbox) {
+        self.is_running = true;
+        out.emit(YarnFact::Container(id, ContainerFact::IsMaster));
+        out.emit(YarnFact::Application(self.id, ApplicationFact::MasterStarted));
+    }
+
+    fn ask_for_master(&mut self, out: &mut YarnOutbox) {
+        let size = self.job.master_size;
+        let ask = ContainerAsk { priority: MASTER, place: PlaceId::ANY, size, count: 1 };
+        self.send_call(vec![ask], out);
+    }
+
+    fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
+        self.outstanding += 1;
+        out.send(ToResourceManager::Allocate(self.id, asks));
+    }
+
+    /// Looks at one answer: is the master's container there? If so, the master runs at once.
+    fn look_for_container(&mut self, out: &mut YarnOutbox) {
+        if let Some(answer) = self.answers.pop_front()
+            && let Some(&(id, node)) = answer.allocated.first()
+        {
+            self.container = Some((id, node));
+            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, None)));
+            self.begin(id, out);
+        }
+        self.call(out);
+    }
+
+    /// Looks at all answers, then calls. A restart calls while it looks, and that answer belongs to
+    /// the same step: the step goes on when it comes.
+    fn look(&mut self, out: &mut YarnOutbox) {
+        while let Some(answer) = self.answers.pop_front() {
+            if self.take(answer, out) {
+                // The answers behind this one are never read.
+                self.is_looking = false;
+                return;
+            }
+        }
+        self.is_looking = 0 < self.outstanding;
+        if !self.is_looking && !self.is_finished {
+            self.call(out);
+        }
+    }
+
+    /// Takes an answer, and returns whether the job is done with it.
+    fn take(&mut self, answer: MasterAnswer, out: &mut YarnOutbox) -> bool {
+        for (id, end) in answer.ended {
+            out.emit(YarnFact::Container(id, ContainerFact::Heard));
+            let states = [&mut self.maps, &mut self.reduces].into_iter();
+            let known = states.filter_map(|it| it.assigned.remove(&id).map(|task| (it, task)));
+            match (known.last(), end == ContainerEnd::Completed) {
+                (Some((states, _)), true) => states.finished += 1,
+                (Some((states, task)), false) => states.failed.push_back(task),
+                (None, true) => self.is_finished = true,
+                (None, false) => self.restart(out),
+            }
+        }
+        if self.is_running && self.maps.is_done() && self.reduces.is_done() {
+            self.finish(out);
+            return true;
+        }
+        for (id, node) in answer.allocated {
+            let mut states = [&mut self.maps, &mut self.reduces].into_iter();
+            let Some(states) = states.find(|it| !it.scheduled.is_empty()) else {
+                // Nobody waits for this container: it is dropped, and expires.
+                continue;
+            };
+            let Some(task) = states.scheduled.pop_front() else { continue };
+            states.assigned.insert(id, task);
+            let life = self.job.tasks[task as usize].life;
+            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, Some(life))));
+            out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
+        }
+        false
+    }
+
+    /// Begins the job anew, as far as SLS does.
+    fn restart(&mut self, out: &mut YarnOutbox) {
+        self.is_finished = false;
+        self.is_running = false;
+        self.container = None;
+        for states in [&mut self.maps, &mut self.reduces] {
+            states.finished = 0;
+            states.failed.clear();
+            states.pending.clear();
+        }
+        // SLS adds the pending reduces to themselves, and so has none left.
+        self.maps.pending = self.job.places(TaskSort::Map);
+        self.ask_for_master(out);
+    }
+
+    /// All tasks are done. A master that asked for its container itself leaves it now, one that
+    /// the ResourceManager has started leaves it when it has unregistered.
+    fn finish(&mut self, out: &mut YarnOutbox) {
+        self.is_finished = true;
+        if self.job.mode == MasterMode::Sls {
+            self.leave(out);
+        }
+    }
+
+    fn leave(&mut self, out: &mut YarnOutbox) {
+        if let Some((id, node)) = self.container.filter(|_| mem::take(&mut self.is_running)) {
+            out.send(YarnMail::NodeManager(node, ToNodeManager::EndMaster(id)));
+            out.emit(YarnFact::Application(self.id, ApplicationFact::MasterReleased));
+        }
+    }
+
+    fn unregister(&mut self, out: &mut YarnOutbox) {
+        self.is_over = true;
+        out.send(ToResourceManager::Unregister(self.id));
+        out.emit(YarnFact::Application(self.id, ApplicationFact::Finished));
+        if self.job.mode == MasterMode::Managed {
+            self.leave(out);
+        }
+    }
+
+    fn call(&mut self, out: &mut YarnOutbox) {
+        let mut asks = Vec::new();
+        if self.is_running {
+            let (states, priority, fact) = match self.maps.is_done() {
+                false => (&mut self.maps, MAPS, ApplicationFact::MapsAsked),
+                true => (&mut self.reduces, REDUCES, ApplicationFact::ReducesAsked),
+            };
+            if !states.is_done() {
+                asks = wanted(states, &self.job.tasks, priority);
+            }
+            if !asks.is_empty() && !mem::replace(&mut states.was_asked, true) {
+                out.emit(YarnFact::Application(self.id, fact));
+            }
+        }
+        self.send_call(asks, out);
+    }
+}
+
+/// Schedules the tasks whose turn it is, and returns the asks for them: one for each host, one for
+/// each rack, and one for all.
+fn wanted(states: &mut TaskStates, tasks: &[YarnTask], priority: AskPriority) -> Vec<ContainerAsk> {
+    let turn = if !states.pending.is_empty() {
+        mem::take(&mut states.pending)
+    } else if states.scheduled.is_empty() {
+        mem::take(&mut states.failed)
+    } else {
+        return Vec::new();
+    };
+    let mut rows: [BTreeMap<PlaceId, ContainerAsk>; 3] = Default::default();
+    for task in turn.iter().map(|place| &tasks[*place as usize]) {
+        let [host, rack] = task.host_and_rack;
+        for (rows, place) in rows.iter_mut().zip([host, rack, PlaceId::ANY]) {
+            // The first task of a row gives it its size.
+            let new = ContainerAsk { priority, place, size: task.size, count: 0 };
+            rows.entry(place).or_insert(new).count += 1;
+        }
+    }
+    states.scheduled.extend(turn);
+    rows.into_iter().flat_map(BTreeMap::into_values).collect()
+}

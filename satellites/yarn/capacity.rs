@@ -1,0 +1,152 @@
+//! The capacity scheduler: each queue has a share of the cluster, may borrow what others leave, and
+//! divides its own among its users.
+//!
+//! ```text
+//! settings    what capacity-scheduler.xml says
+//! queues      the tree of queues, what each may use, and what it has
+//! activation  which applications of a queue may begin
+//! offer       what a queue does with the room of a node
+//! preemption  the monitor that takes containers from queues above their shares
+//! ```
+//!
+//! A reservation counts as used, for the queue and for the user, until it is filled or given up.
+
+mod activation;
+mod offer;
+mod preemption;
+mod queues;
+pub(crate) mod settings;
+
+use std::collections::BTreeMap;
+
+use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
+use crate::scheduler::YarnScheduler;
+use crate::scheduler::books::{ClusterBooks, FreedContainer};
+use crate::size::{SizeCalculator, YarnSize};
+use mumakil_base::units::{SimSpan, SimTime};
+use queues::{CapacityQueueId, CapacityQueues, LeafState};
+use settings::CapacitySettings;
+
+/// The capacity scheduler.
+#[derive(Debug)]
+pub(crate) struct YarnCapacity {
+    settings: CapacitySettings,
+    queues: CapacityQueues,
+    /// The applications by number; those that have left stay.
+    apps: BTreeMap<AppId, CapacityApp>,
+    /// Containers that the monitor has marked, and since when, in milliseconds.
+    marked: BTreeMap<ContainerId, u64>,
+}
+
+/// An application as the capacity scheduler sees it.
+#[derive(Debug)]
+struct CapacityApp {
+    queue: CapacityQueueId,
+    /// The size that its master counts for: the smallest container if the master is not managed.
+    master: YarnSize,
+    is_active: bool,
+}
+
+impl YarnCapacity {
+    pub(crate) fn new(settings: CapacitySettings) -> Result<Self, String> {
+        let queues = CapacityQueues::new(&settings)?;
+        Ok(Self { settings, queues, apps: BTreeMap::new(), marked: BTreeMap::new() })
+    }
+
+    fn leaf(&self, id: CapacityQueueId) -> &LeafState {
+        self.queues.get(id).leaf.as_ref().expect("applications are in leaves")
+    }
+
+    fn leaf_mut(&mut self, id: CapacityQueueId) -> &mut LeafState {
+        self.queues.get_mut(id).leaf.as_mut().expect("applications are in leaves")
+    }
+
+    fn is_more(&self, books: &ClusterBooks, one: YarnSize, other: YarnSize) -> bool {
+        self.calculator().compare(books.total, one, other).is_gt()
+    }
+
+    /// Charges a container or a reservation to its user, its queue and all queues above.
+    fn charge(&mut self, books: &ClusterBooks, id: AppId, size: YarnSize) {
+        let queue = self.apps[&id].queue;
+        self.leaf_mut(queue).user_mut(&books.app(id).user).used += size;
+        self.queues.change_used(self.settings.calculator, books.total, queue, |used| *used += size);
+    }
+}
+
+impl YarnScheduler for YarnCapacity {
+    fn ticks(&self) -> Vec<(SchedulerTick, SimTime, SimSpan)> {
+        let monitor = self.settings.preemption.as_ref();
+        let tick = monitor.map(|it| {
+            let interval = SimSpan::from_millis(it.interval_ms);
+            (SchedulerTick::Preempt, SimTime::ZERO, interval)
+        });
+        tick.into_iter().collect()
+    }
+
+    fn calculator(&self) -> SizeCalculator {
+        self.settings.calculator
+    }
+
+    fn node_added(&mut self, books: &mut ClusterBooks) {
+        self.set_limits(books, CapacityQueues::ROOT, books.total);
+    }
+
+    fn submit(&mut self, books: &mut ClusterBooks, id: AppId) -> Result<(), String> {
+        let entry = books.app(id);
+        let queue = self.queues.find_leaf(&entry.queue)?;
+        let of = self.queues.get(queue);
+        let (leaf, name) = (self.leaf(queue), &of.path);
+        let applications = leaf.active.len() + leaf.pending.len();
+        if leaf.max_applications <= applications as i32 {
+            return Err(format!("queue `{name}` already has {applications} applications"));
+        }
+        let of_user = leaf.user(&entry.user).applications;
+        if leaf.max_applications_of_user <= of_user {
+            let user = &entry.user;
+            return Err(format!("queue `{name}` already has {of_user} applications of `{user}`"));
+        }
+        let master = entry.managed_master.unwrap_or(books.limits.minimum);
+        self.apps.insert(id, CapacityApp { queue, master, is_active: false });
+        let user = entry.user.clone();
+        let leaf = self.leaf_mut(queue);
+        leaf.pending.insert(id);
+        leaf.user_mut(&user).applications += 1;
+        // From here on, users who ask are counted by the full name of the queue.
+        books.app_mut(id).queue = self.queues.get(queue).path.clone();
+        self.activate(books, queue);
+        Ok(())
+    }
+
+    fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {
+        let CapacityApp { queue, master, is_active } = self.apps[&id];
+        let leaf = self.leaf_mut(queue);
+        leaf.pending.remove(&id);
+        leaf.active.remove(&id);
+        let user = &books.app(id).user;
+        if is_active {
+            leaf.masters -= master;
+            leaf.user_mut(user).masters -= master;
+        }
+        leaf.user_mut(user).applications -= 1;
+        // A user without applications is forgotten, with all that he seems to have.
+        leaf.users.retain(|_, user| 0 < user.applications);
+        self.activate(books, queue);
+    }
+
+    fn freed(&mut self, books: &mut ClusterBooks, freed: &FreedContainer) {
+        let queue = self.apps[&freed.id.app].queue;
+        let user = &books.app(freed.id.app).user;
+        self.leaf_mut(queue).user_mut(user).used -= freed.size;
+        let (calculator, total) = (self.calculator(), books.total);
+        self.queues.change_used(calculator, total, queue, |used| *used -= freed.size);
+    }
+
+    fn offer(&mut self, books: &mut ClusterBooks, node: NodeId, _: bool) -> Result<(), String> {
+        self.offer_node(books, node);
+        Ok(())
+    }
+
+    fn tick(&mut self, books: &mut ClusterBooks, _: SchedulerTick) {
+        self.preempt(books);
+    }
+}

@@ -1,0 +1,44 @@
+//! YARN in virtual time: a satellite of cores, schedulers and their settings.
+//!
+//! ```text
+//! settings             Hadoop's XML ─► a scheduler and its limits
+//! run                  what a run is made from, and its cores for the drives of `runtime`
+//! node_manager         a node: containers that end by the clock, heartbeats
+//! application_master   a job's master: asks, launches, hears
+//! resource_manager     answers both, and lets a scheduler decide
+//! scheduler            the books that all schedulers share
+//! fifo, fair, capacity one scheduler each
+//! event ─► tables      what has happened, and the tables of it
+//! ```
+//!
+//! The cores do what Hadoop 2.7.3's ResourceManager and the simulators of its Scheduler Load
+//! Simulator (SLS) do, to the millisecond. Two clocks are out of phase for each container: it is
+//! allocated at a node's heartbeat, and its master gets it at its own next call.
+
+mod application_master;
+mod capacity;
+mod event;
+mod fair;
+mod fifo;
+mod message;
+mod node_manager;
+mod resource_manager;
+mod run;
+mod scheduler;
+mod settings;
+mod size;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+pub use event::{ApplicationFact, ContainerFact, ShareReading, YarnEvent, YarnFact};
+pub use message::{
+    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
+    MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
+    ToResourceManager, Yarn, YarnMail,
+};
+pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
+pub use settings::{YarnInputError, YarnSettings};
+pub use size::YarnSize;
+pub use tables::RunTables;

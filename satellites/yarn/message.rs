@@ -1,0 +1,254 @@
+//! The messages between nodes, applications' masters and the ResourceManager, and their order.
+//!
+//! Each receiver has its own enum, so a message to the wrong core does not compile. A message under
+//! way is a [`YarnMail`], which names the receiver.
+//!
+//! **Order within one instant.** A *step* is something that a core does by its own clock: a beat
+//! of a node, a step of a master, a tick of the ResourceManager. Steps that are due together go by
+//! [`YarnMail::rank`]: ticks first, then nodes by number, then masters by number. All that follows
+//! from a step has rank 0, so it is over before the next step begins, first in, first out.
+
+use crate::event::{YarnEvent, YarnFact};
+use crate::size::YarnSize;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
+
+macro_rules! dense_ids {
+    ($($(#[$doc:meta])* $Id:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Id(pub u32);
+        impl $Id {
+            pub(crate) const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+dense_ids! {
+    /// A node, from 0, in the order of the scenario.
+    NodeId;
+    /// An application's master, from 0, in the order of the jobs.
+    MasterId;
+    /// An application, from 1, in the order of submission.
+    AppId;
+}
+
+/// A name that an ask may give: of a host, of a rack, or of any place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(pub u32);
+
+impl PlaceId {
+    /// Any node of the cluster, which asks call `*`.
+    pub const ANY: Self = Self(0);
+}
+
+/// A container: its application, and its number in it, from 1. Numbers have gaps: a container that
+/// was tried in vain has used up one, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContainerId {
+    /// The application.
+    pub app: AppId,
+    /// The number.
+    pub number: u32,
+}
+
+/// The importance of an ask within its application: lower numbers come first.
+pub type AskPriority = i32;
+
+/// A wish for containers at one place; it replaces the former one of its place and priority.
+#[derive(Clone, Debug)]
+pub struct ContainerAsk {
+    /// The priority.
+    pub priority: AskPriority,
+    /// Where they should be.
+    pub place: PlaceId,
+    /// The size of one of them.
+    pub size: YarnSize,
+    /// How many are wanted.
+    pub count: i32,
+}
+
+/// How a container ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerEnd {
+    /// Its work is done.
+    Completed,
+    /// Preempted, or its application is over.
+    Killed,
+    /// It was not launched in time.
+    Expired,
+}
+
+/// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
+/// its ResourceManager looks only at new ones.
+#[derive(Clone, Debug, Default)]
+pub struct NodeReport {
+    /// Containers that have begun.
+    pub launched: Vec<ContainerId>,
+    /// Containers that have ended by themselves, in that order.
+    pub completed: Vec<ContainerId>,
+    /// Containers that the ResourceManager has ordered to end.
+    pub aborted: Vec<ContainerId>,
+}
+
+/// An application as it is submitted.
+#[derive(Clone, Debug)]
+pub struct AppSubmission {
+    /// The user.
+    pub user: String,
+    /// The queue, as the job names it.
+    pub queue: String,
+    /// The size of the master's container, if the ResourceManager starts the master itself.
+    pub managed_master: Option<YarnSize>,
+}
+
+/// The answer to a master's call.
+#[derive(Clone, Debug, Default)]
+pub struct MasterAnswer {
+    /// New containers with their nodes, in the order of allocation.
+    pub allocated: Vec<(ContainerId, NodeId)>,
+    /// Ended containers: by name of the node, then as they ended.
+    pub ended: Vec<(ContainerId, ContainerEnd)>,
+}
+
+/// The rounds of the ResourceManager, in their order within one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerTick {
+    /// Looks for containers that were acquired and never launched.
+    Liveness,
+    /// Computes demands and shares, and preempts (fair).
+    Update,
+    /// Preempts (capacity).
+    Preempt,
+    /// Offers all nodes (fair with continuous scheduling).
+    OfferAll,
+}
+
+/// A message for the ResourceManager.
+#[derive(Clone, Debug)]
+pub enum ToResourceManager {
+    /// A node begins.
+    RegisterNode(NodeId),
+    /// A node's heartbeat.
+    Heartbeat(NodeId, Box<NodeReport>),
+    /// An application is submitted.
+    Submit(MasterId, Box<AppSubmission>),
+    /// A master asks, and fetches what is new.
+    Allocate(MasterId, Vec<ContainerAsk>),
+    /// A master ends its work.
+    Unregister(MasterId),
+    /// A round of its own.
+    Tick(SchedulerTick),
+}
+
+/// A message for a node's NodeManager.
+#[derive(Clone, Debug)]
+pub enum ToNodeManager {
+    /// A heartbeat is due.
+    Beat,
+    /// The answer to a heartbeat: the containers that must go.
+    Answer(Vec<ContainerId>),
+    /// A container is launched; a master has no life of its own and runs until it ends itself.
+    Launch(ContainerId, Option<SimSpan>),
+    /// A master has ended.
+    EndMaster(ContainerId),
+}
+
+/// A message for an application's master.
+#[derive(Clone, Debug)]
+pub enum ToMaster {
+    /// A step is due.
+    Step,
+    /// The answer to a call.
+    Answer(Box<MasterAnswer>),
+    /// The ResourceManager has launched the master itself.
+    Launched(ContainerId, NodeId),
+}
+
+/// A message and its receiver.
+#[derive(Clone, Debug)]
+pub enum YarnMail {
+    /// For the ResourceManager.
+    ResourceManager(ToResourceManager),
+    /// For a node.
+    NodeManager(NodeId, ToNodeManager),
+    /// For a master.
+    Master(MasterId, ToMaster),
+}
+
+impl YarnMail {
+    /// Returns the place among messages that are due at the same instant: the lowest comes first,
+    /// and those of equal rank come as they were sent.
+    fn rank(&self) -> u32 {
+        const NODES: u32 = 1 << 8;
+        const MASTERS: u32 = 1 << 31;
+        match self {
+            Self::ResourceManager(ToResourceManager::Tick(tick)) => *tick as u32 + 1,
+            Self::NodeManager(id, ToNodeManager::Beat) => NODES + id.0,
+            Self::Master(id, ToMaster::Step) => MASTERS + id.0,
+            _ => 0,
+        }
+    }
+}
+
+impl From<ToResourceManager> for YarnMail {
+    fn from(message: ToResourceManager) -> Self {
+        Self::ResourceManager(message)
+    }
+}
+
+/// YARN's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Yarn {}
+
+impl Protocol for Yarn {
+    type Mail = YarnMail;
+    type Fact = YarnFact;
+    type Event = YarnEvent;
+    type Stall = ();
+    type Watch = ();
+    type Rank = u32;
+
+    fn event(at: SimTime, fact: YarnFact) -> YarnEvent {
+        YarnEvent { at, fact }
+    }
+
+    fn effect(mail: &YarnMail) -> MessageEffect {
+        match mail {
+            YarnMail::ResourceManager(message) => message.effect(),
+            YarnMail::NodeManager(_, message) => message.effect(),
+            YarnMail::Master(_, message) => message.effect(),
+        }
+    }
+
+    fn rank(mail: &YarnMail) -> u32 {
+        mail.rank()
+    }
+}
+
+/// Messages between cores count; a core's own steps are timers.
+macro_rules! messages {
+    ($($Msg:ident: $own:pat,)*) => {$(
+        impl Message for $Msg {
+            type Protocol = Yarn;
+
+            fn effect(&self) -> MessageEffect {
+                match self {
+                    $own => MessageEffect::MOVES,
+                    _ => MessageEffect::BOTH,
+                }
+            }
+        }
+    )*};
+}
+
+messages! {
+    ToResourceManager: Self::Tick(_),
+    ToNodeManager: Self::Beat,
+    ToMaster: Self::Step,
+}
+
+/// The letters and events of a core.
+pub(crate) type YarnOutbox = CoreOutbox<Yarn>;

@@ -1,0 +1,6 @@
+//! Tests of whole runs.
+
+mod bench;
+mod golden;
+mod invariants;
+mod rules;

@@ -1,0 +1,270 @@
+//! Tiny runs: nodes of 10 GB with one heartbeat a second, and jobs of some maps and reduces.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
+
+use crate::event::{ContainerFact, YarnEvent, YarnFact};
+use crate::tables::RunTables;
+use crate::{
+    ContainerId, MasterMode, PlaceId, TaskSort, Yarn, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
+    YarnSize, YarnTask,
+};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
+use parking_lot::Mutex;
+
+/// A run that is being described.
+#[derive(Clone, Debug)]
+pub(super) struct Bench {
+    scheduler: &'static str,
+    site: String,
+    queues: String,
+    nodes: Vec<YarnNode>,
+    jobs: Vec<YarnJob>,
+    until: SimSpan,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub(super) struct BenchRun {
+    pub(super) events: Vec<YarnEvent>,
+    pub(super) containers: Vec<Vec<String>>,
+    pub(super) jobs: Vec<Vec<String>>,
+    pub(super) fault: Option<String>,
+    pub(super) rejections: Vec<(String, String)>,
+    pub(super) ending: Ending<()>,
+}
+
+struct Relay(Arc<Mutex<Vec<YarnEvent>>>);
+
+impl EventSink<YarnEvent> for Relay {
+    fn take(&mut self, events: &mut Vec<YarnEvent>) {
+        self.0.lock().append(events);
+    }
+    fn flush(&mut self) {}
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+const ANYWHERE: [PlaceId; 2] = [PlaceId(900), PlaceId(901)];
+
+/// Returns the host and the rack of a node: even numbers are in one rack, odd ones in another.
+pub(super) fn on(node: u32) -> [PlaceId; 2] {
+    [PlaceId(node + 1), PlaceId(100 + node % 2)]
+}
+
+pub(super) fn fifo() -> Bench {
+    bench("fifo.FifoScheduler", "")
+}
+
+/// The fair scheduler, with the inner part of its file.
+pub(super) fn fair(queues: &str) -> Bench {
+    bench("fair.FairScheduler", &format!("<allocations>{queues}</allocations>"))
+}
+
+/// The capacity scheduler, with properties such as `root.queues=a,b`.
+pub(super) fn capacity(properties: &[(&str, &str)]) -> Bench {
+    let mut inner = String::new();
+    for (name, value) in properties {
+        let name = format!("yarn.scheduler.capacity.{name}");
+        inner += &format!("<property><name>{name}</name><value>{value}</value></property>");
+    }
+    bench("capacity.CapacityScheduler", &format!("<configuration>{inner}</configuration>"))
+}
+
+fn bench(scheduler: &'static str, queues: &str) -> Bench {
+    Bench {
+        scheduler,
+        site: String::new(),
+        queues: queues.to_owned(),
+        nodes: Vec::new(),
+        jobs: Vec::new(),
+        until: SimSpan::from_secs(4_000),
+    }
+}
+
+/// A job of the queue and the user `default` that starts at 0.
+pub(super) fn job(name: &str) -> YarnJob {
+    YarnJob {
+        name: name.to_owned(),
+        user: "u".to_owned(),
+        queue: "default".to_owned(),
+        start: SimSpan::ZERO,
+        mode: MasterMode::Sls,
+        master_size: YarnSize::new(1_024, 1),
+        tasks: Vec::new(),
+    }
+}
+
+impl YarnJob {
+    pub(super) fn maps(self, count: u32, secs: u64) -> Self {
+        self.tasks(TaskSort::Map, count, secs, 1_024, ANYWHERE)
+    }
+
+    pub(super) fn reduces(self, count: u32, secs: u64) -> Self {
+        self.tasks(TaskSort::Reduce, count, secs, 1_024, ANYWHERE)
+    }
+
+    pub(super) fn tasks(
+        mut self,
+        sort: TaskSort,
+        count: u32,
+        secs: u64,
+        memory: i32,
+        host_and_rack: [PlaceId; 2],
+    ) -> Self {
+        let task = YarnTask {
+            sort,
+            host_and_rack,
+            host_name: String::new(),
+            size: YarnSize::new(memory, 1),
+            life: SimSpan::from_secs(secs),
+        };
+        self.tasks.extend((0..count).map(|_| task.clone()));
+        self
+    }
+
+    pub(super) fn at(self, ms: u64) -> Self {
+        Self { start: SimSpan::from_millis(ms), ..self }
+    }
+
+    pub(super) fn in_queue(self, queue: &str) -> Self {
+        Self { queue: queue.to_owned(), ..self }
+    }
+
+    pub(super) fn of_user(self, user: &str) -> Self {
+        Self { user: user.to_owned(), ..self }
+    }
+
+    pub(super) fn managed(self) -> Self {
+        Self { mode: MasterMode::Managed, ..self }
+    }
+}
+
+impl Bench {
+    /// Sets a property of `yarn-site.xml`.
+    pub(super) fn set(mut self, name: &str, value: &str) -> Self {
+        write!(self.site, "<property><name>{name}</name><value>{value}</value></property>")
+            .unwrap();
+        self
+    }
+
+    /// Adds nodes of a size, with offsets of 100 ms, 200 ms and so on.
+    pub(super) fn nodes(mut self, count: u32, memory: i32, cores: i32) -> Self {
+        for _ in 0..count {
+            let number = self.nodes.len() as u32;
+            let [host, rack] = on(number);
+            self.nodes.push(YarnNode {
+                name: format!("n{number:03}"),
+                size: YarnSize::new(memory, cores),
+                offset: SimSpan::from_millis(u64::from(100 * (number + 1) % 1_000)),
+                host,
+                rack,
+            });
+        }
+        self
+    }
+
+    pub(super) fn job(mut self, job: YarnJob) -> Self {
+        self.jobs.push(job);
+        self
+    }
+
+    pub(super) fn until(self, secs: u64) -> Self {
+        Self { until: SimSpan::from_secs(secs), ..self }
+    }
+
+    pub(super) fn run(self) -> BenchRun {
+        self.run_over(Transport::Bare)
+    }
+
+    pub(super) fn run_over(self, transport: Transport) -> BenchRun {
+        self.run_by(|plan| run_virtual(plan, transport).1)
+    }
+
+    /// Runs on the wall clock, so many times as fast.
+    pub(super) fn run_scaled(self, factor: f64) -> BenchRun {
+        self.run_by(|plan| run_scaled(plan, factor).1)
+    }
+
+    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+        let folder = tempfile::tempdir().unwrap();
+        let class =
+            format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{}", self.scheduler);
+        let site = self.site
+            + "<property><name>yarn.resourcemanager.scheduler.class</name><value>"
+            + &class
+            + "</value></property>";
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("yarn-site.xml", &format!("<configuration>{site}</configuration>"));
+        write("fair-scheduler.xml", &self.queues);
+        write("capacity-scheduler.xml", &self.queues);
+        let spec = YarnRunSpec {
+            nodes: self.nodes,
+            jobs: self.jobs,
+            node_interval: SimSpan::from_secs(1),
+            master_interval: SimSpan::from_secs(1),
+            settings: YarnSettings::read(folder.path()).unwrap_or_else(|error| panic!("{error}")),
+        };
+        let mut tables = RunTables::new(&spec);
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let plan = spec.plan(SimTime::ZERO + self.until, Box::new(Relay(events.clone())));
+        let ending = drive(plan);
+        let events = std::mem::take(&mut *events.lock());
+        tables.take(&events);
+        let rows = |text: String| -> Vec<Vec<String>> {
+            text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+        };
+        BenchRun {
+            containers: rows(tables.containers()),
+            jobs: rows(tables.jobs()),
+            fault: tables.fault().map(str::to_owned),
+            rejections: tables.rejections().to_vec(),
+            events,
+            ending,
+        }
+    }
+}
+
+/// The columns of `containers.csv` that tests look at.
+pub(super) const ALLOCATED: usize = 10;
+pub(super) const ENDED: usize = 14;
+
+impl BenchRun {
+    /// Returns a column of the containers of an application, in the order of their numbers.
+    pub(super) fn column(&self, application: u32, column: usize) -> Vec<String> {
+        let own = self.containers.iter().filter(|row| row[0] == application.to_string());
+        own.map(|row| row[column].clone()).collect()
+    }
+
+    /// Returns when the containers of an application were allocated, in milliseconds.
+    pub(super) fn allocated(&self, application: u32) -> Vec<u64> {
+        self.column(application, ALLOCATED).iter().map(|ms| ms.parse().unwrap()).collect()
+    }
+
+    /// Returns how many reservations were made.
+    pub(super) fn reservations(&self) -> usize {
+        let is_reservation = |event: &&YarnEvent| {
+            matches!(event.fact, YarnFact::Container(_, ContainerFact::Reserved(..)))
+        };
+        self.events.iter().filter(is_reservation).count()
+    }
+
+    /// Returns when each container was killed, in milliseconds.
+    pub(super) fn killed(&self) -> Vec<(ContainerId, u64)> {
+        let ends = self.events.iter().filter_map(|event| match event.fact {
+            YarnFact::Container(id, ContainerFact::Ended(crate::ContainerEnd::Killed)) => {
+                Some((id, event.at.as_millis()))
+            }
+            _ => None,
+        });
+        ends.collect()
+    }
+
+    /// Returns when a job was over, in milliseconds; `None` if it was not.
+    pub(super) fn over(&self, job: usize) -> Option<u64> {
+        self.jobs[job].last()?.parse().ok()
+    }
+}
