@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use self::fit::MeasuredTask;
 use self::formula::FormulaEstimator;
 pub use self::formula::{SizeFormula, SizeFormulas};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{Job, JobId, KnownJob, Setting, SizeEstimator, SlotKind, TrueDurations};
@@ -111,12 +111,12 @@ impl Estimates {
     pub(super) fn with_error(&self, job: &Job, kind: SlotKind, work: f64) -> f64 {
         let factor = self.error.as_ref().map_or(1.0, |error| {
             // Each job and kind has its own random stream, so a later draw gives the same error.
-            let id = if mutant("hfsp/error-one") { 0 } else { job.id().0 };
+            let id = mutated!(job.id().0, "hfsp/error-one" => 0);
             let subject = 2 * u64::from(id) + kind as u64;
             let mut chance = stream(self.seed, Purpose::SizeError, subject);
             error.factor(&mut chance)
         });
-        let wrong = work * if mutant("hfsp/error") { 1.0 } else { factor };
+        let wrong = work * mutated!(factor, "hfsp/error" => 1.0);
         // A size beyond the longest time is as good as unknown, as is one that is no number.
         if wrong <= SimSpan::LONGEST.as_secs_f64() { wrong } else { f64::INFINITY }
     }
@@ -160,7 +160,7 @@ impl SizeError {
         // α and σ were checked when they were read, so both distributions can be built.
         let mut factor = 1.0;
         if let Some(alpha) = self.uniform.map(Fraction::get) {
-            let least = if mutant("hfsp/error-up") { 1.0 } else { 1.0 - alpha };
+            let least = mutated!(1.0 - alpha, "hfsp/error-up" => 1.0);
             factor *= Uniform::new_inclusive(least, 1.0 + alpha)
                 .map_or(1.0, |uniform| uniform.sample(rng));
         }

@@ -41,7 +41,7 @@ use super::shared::delay::{Delay, NO_DELAY};
 use super::shared::line::{Measure, MeasuredTurn};
 use super::shared::suspensions::{SlotTaking, Suspensions, is_suspendable};
 use super::shared::taking::{Taking, Victim, victims};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
@@ -93,9 +93,10 @@ impl Hfsp {
             // The text of 2015 knows only local and non-local tasks, so a job that was passed over
             // may launch anywhere.
             delay: match &rules.delay {
-                _ if mutant("hfsp/attempts") => Delay::new(&NO_DELAY),
-                None => Delay::by_skips(None, 0),
-                Some(delay) => Delay::new(delay),
+                None => {
+                    mutated!(Delay::by_skips(None, 0), "hfsp/attempts" => Delay::new(&NO_DELAY))
+                }
+                Some(delay) => Delay::new(mutated!(delay, "hfsp/attempts" => &NO_DELAY)),
             },
             suspended: Suspensions::new(rules.suspended),
             doomed: BTreeSet::new(),
@@ -105,12 +106,10 @@ impl Hfsp {
     }
 
     fn means(&self, kind: SlotKind) -> SlotTaking {
+        let HfspRules { preemption, map_preemption, .. } = self.rules;
         match kind {
-            SlotKind::Map if !mutant("hfsp/map-preemption") => self.rules.map_preemption,
-            _ if mutant("hfsp/kills") && self.rules.preemption == SlotTaking::Eager => {
-                SlotTaking::Kill
-            }
-            _ => self.rules.preemption,
+            SlotKind::Map => mutated!(map_preemption, "hfsp/map-preemption" => preemption),
+            SlotKind::Reduce => mutated!(preemption, "hfsp/kills" => SlotTaking::Kill),
         }
     }
 
@@ -120,12 +119,9 @@ impl Hfsp {
             // These still count as running in the JobTracker, but hold no slots.
             let is_own = |attempt: &&AttemptId| attempt.job() == id && attempt.slot() == kind;
             let doomed = self.doomed.iter().filter(is_own).count() as u32;
-            let preempted = match self.suspended.of(id, kind) {
-                suspended if mutant("hfsp/doomed") => suspended,
-                _ if mutant("hfsp/held") => doomed,
-                suspended => suspended + doomed,
-            };
-            self.phases[kind].count(view, job, preempted, &mut self.estimates);
+            let stopped = self.suspended.of(id, kind);
+            let lost = mutated!(stopped + doomed, "hfsp/doomed" => stopped, "hfsp/held" => doomed);
+            self.phases[kind].count(view, job, lost, &mut self.estimates);
         }
     }
 
@@ -210,7 +206,10 @@ impl Hfsp {
             .filter_map(|report| Some((phase.line.place(report.attempt.job())?, report)));
         let is_spared = |job| how == Preemption::Suspend && !is_suspendable(&view, job);
         let mut victims = victims(placed, phase.givers(is_spared));
-        self.rules.victims.sort(&mut victims, |job| phase.size_of(job));
+        mutated!(
+            self.rules.victims.sort(&mut victims, |job| phase.size_of(job)),
+            "hfsp/first-victim" => victims.sort_by_key(|one| one.turn),
+        );
         victims
     }
 

@@ -44,7 +44,7 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, next_kind, room};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -261,13 +261,9 @@ impl ModifiedFair {
                 let reason = Reason::Share(standings.standing(pool, kind));
                 let launched = delay.launch_map(offer, job, 1, false, reason)?;
                 if options.delay_adjustment {
-                    let is_late = mutant("mfair/waited-after");
-                    let waited = if is_late { delay.waited(job) } else { waited };
-                    waits.note(launched.locality, waited);
-                    let [node, rack] = waits.delays();
-                    let node = node.filter(|_| !mutant("mfair/rack-wait-only"));
-                    let rack = rack.filter(|_| !mutant("mfair/node-wait-only"));
-                    delay.adjust([node, rack]);
+                    let wait = mutated!(waited, "mfair/waited-after" => delay.waited(job));
+                    waits.note(launched.locality, wait);
+                    delay.adjust(waits.delays());
                 }
                 Some(launched)
             },

@@ -7,7 +7,7 @@
 //! the sample.
 
 use super::Estimator;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 
 /// A task of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Estimator {
             return mean;
         }
         match self {
-            Self::Uniform if !mutant("hfsp/fit-mean") => fitted(&times),
+            Self::Uniform => mutated!(fitted(&times), "hfsp/fit-mean" => mean),
             _ => mean,
         }
     }
@@ -76,7 +76,7 @@ fn squares(sample: &[f64], share: impl Fn(f64) -> f64) -> f64 {
     let count = sample.len() as f64;
     let distance = |(place, one): (usize, &f64)| {
         // The sample's function rises by a step at each time; the middle of the step is compared.
-        share(*one) - (place as f64 + if mutant("hfsp/fit-steps") { 1.0 } else { 0.5 }) / count
+        share(*one) - (place as f64 + mutated!(0.5, "hfsp/fit-steps" => 1.0)) / count
     };
     sample.iter().enumerate().map(distance).map(|distance| distance * distance).sum()
 }

@@ -14,7 +14,7 @@ use crate::scheduler::shared::line::{Measure, MeasuredTurn};
 use crate::scheduler::shared::share::weight;
 use crate::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use crate::scheduler::shared::taking::Victim;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Count, Factor, Fraction, SimSpan};
 use mumakil_core::mapred::{AutoSpan, Complaint, Job, JobId, PolicySite};
 
@@ -255,13 +255,12 @@ impl Victims {
         size: impl Fn(JobId) -> Measure,
     ) {
         match self {
-            _ if mutant("hfsp/first-victim") => victims.sort_by_key(|one| one.turn),
             Self::LastJob => {}
             Self::Youngest => victims.sort_by_key(|one| (one.ran, one.attempt)),
-            Self::LargestJob if mutant("hfsp/smallest") => {
-                victims.sort_by_key(|one| size(one.attempt.job()))
-            }
-            Self::LargestJob => victims.sort_by_key(|one| Reverse(size(one.attempt.job()))),
+            Self::LargestJob => mutated!(
+                victims.sort_by_key(|one| Reverse(size(one.attempt.job()))),
+                "hfsp/smallest" => victims.sort_by_key(|one| size(one.attempt.job())),
+            ),
             // The published source walks a job's attempts by id, so the oldest attempts go first.
             Self::LastJobOldest => victims.sort_by_key(|one| (Reverse(one.turn), one.attempt)),
         }

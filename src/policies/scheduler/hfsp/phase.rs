@@ -12,7 +12,7 @@ use crate::scheduler::estimator::{Estimates, MeasuredTask};
 use crate::scheduler::rank::JobRecord;
 use crate::scheduler::shared::line::{JobLine, Measure, MeasuredTurn};
 use crate::scheduler::shared::taking::{SlotClaim, with_resumed};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, Job, JobId, JobSize, KnownJob, Outcome, RankNumber, Reason, Report, SlotKind,
@@ -128,7 +128,7 @@ impl Phase {
             self.trainer.enter(job.id(), tasks);
         }
         // Until it arrives the job ranks last: its reduces would only wait.
-        let last = if mutant("hfsp/early-reduces") { LATE } else { f64::INFINITY };
+        let last = mutated!(f64::INFINITY, "hfsp/early-reduces" => LATE);
         self.line.enter((Measure(last), job.id()), 0, 0);
         self.awaited.insert(job.id());
         self.await_arrival(view, job, estimates);
@@ -138,11 +138,10 @@ impl Phase {
     fn await_arrival(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let is_here = match (self.kind, self.rules.reduces_arrive) {
             (SlotKind::Map, _) | (SlotKind::Reduce, ReduceArrival::WithMaps) => true,
-            _ if mutant("hfsp/arrival") => true,
             (SlotKind::Reduce, ReduceArrival::MapsDone) => {
                 let maps = job.tasks(SlotKind::Map);
                 // In a job that allows failed tasks, a failed map is done, too.
-                maps.finished() + maps.failed() == maps.total()
+                mutated!(maps.finished() + maps.failed() == maps.total(), "hfsp/arrival" => true)
             }
         };
         if !is_here || !self.awaited.remove(&job.id()) {
@@ -156,21 +155,21 @@ impl Phase {
         // The papers' first guess is ξ · k · l, where k is the number of tasks and l the mean time
         // of past tasks (2015, section 3.2.1).
         let own = estimates.own(&KnownJob { view, job, kind: self.kind, sample: &[] });
-        let past = self.trainer.past().filter(|_| !mutant("hfsp/guess-past"));
+        let past = mutated!(self.trainer.past(), "hfsp/guess-past" => None);
         let task = past.unwrap_or(FIRST_GUESS_S);
         let guess = match self.rules.confidence {
             // Do not multiply: infinity times a past mean of 0 is not a number.
             f64::INFINITY => f64::INFINITY,
-            times if mutant("hfsp/guess-tasks") => times * task,
-            _ if mutant("hfsp/confidence") => f64::from(tasks) * task,
-            times => times * own.unwrap_or(f64::from(tasks) * task),
+            times => mutated!(
+                times * own.unwrap_or(f64::from(tasks) * task),
+                "hfsp/guess-tasks" => times * task,
+                "hfsp/confidence" => f64::from(tasks) * task,
+            ),
         };
         let work = known.unwrap_or(guess);
         if self.rules.simulate() {
-            let weight = match self.rules.weights.of(job) {
-                weight if mutant("hfsp/weights") => 1.0 / weight,
-                weight => weight,
-            };
+            let weights = &self.rules.weights;
+            let weight = mutated!(weights.of(job), "hfsp/weights" => 1.0 / weights.of(job));
             self.cluster.enter(view.now(), job.id(), Size { tasks, work, weight });
         }
         // The job is no longer last; the next ranking gives it a position.
@@ -274,36 +273,30 @@ impl Phase {
     fn use_findings(&mut self, view: &View<'_>, job: &Job, estimates: &mut Estimates) {
         let findings = self.trainer.findings(job.id(), &job.spec().reduce.shuffle);
         let Some(SampleFindings { job: id, work, before, done }) = findings else { return };
-        let tasks = f64::from(job.tasks(self.kind).total());
-        let before = if mutant("hfsp/shuffle") { 0.0 } else { before };
-        let kind = self.kind;
+        let (kind, counts, now) = (self.kind, job.tasks(self.kind), view.now());
+        let tasks = f64::from(counts.total());
         let took = |task: &MeasuredTask| SimSpan::ceil_from_secs(task.seconds + before);
         let sample: Vec<SimSpan> = work.iter().map(took).collect();
         let own = estimates.own(&KnownJob { view, job, kind, sample: &sample });
         let size = own.unwrap_or_else(|| {
-            let ended = if mutant("hfsp/size-left") { job.tasks(kind).finished() } else { 0 };
-            let counted = tasks - f64::from(ended);
-            estimates.with_error(
-                job,
-                kind,
-                counted * (estimates.estimator.task_time(&work) + before),
-            )
+            let counted = mutated!(tasks, "hfsp/size-left" => tasks - f64::from(counts.finished()));
+            let each = estimates.estimator.task_time(&work) + before;
+            estimates.with_error(job, kind, counted * each)
         });
         let done = match self.rules.discount {
-            _ if mutant("hfsp/discount") => 0.0,
-            Discount::VirtualWork if mutant("hfsp/discount-2015") => done,
-            Discount::Sample if mutant("hfsp/discount-2013") => self.cluster.done(view.now(), id),
-            Discount::Sample => done,
-            Discount::VirtualWork => self.cluster.done(view.now(), id),
+            Discount::Sample => mutated!(done, "hfsp/discount-2013" => self.cluster.done(now, id)),
+            Discount::VirtualWork => {
+                mutated!(self.cluster.done(now, id), "hfsp/discount-2015" => done)
+            }
             Discount::Nothing => 0.0,
         };
         // The work done may exceed the new size; the job then ends in the virtual cluster.
-        let left = if mutant("hfsp/correction") { f64::INFINITY } else { size - done };
-        self.cluster.set_left(view.now(), id, left.max(0.0));
+        let left =
+            mutated!(size - done, "hfsp/discount" => size, "hfsp/correction" => f64::INFINITY);
+        self.cluster.set_left(now, id, left.max(0.0));
         self.line.displace(id);
         self.is_stale = true;
         self.sizes.insert(id, size);
-        let counts = job.tasks(self.kind);
         let unfinished = tasks - f64::from(counts.finished() + counts.failed());
         // An unknown size is infinite, and infinity times zero is not a number.
         let left = if unfinished == 0.0 { 0.0 } else { size * unfinished / tasks };
@@ -541,11 +534,11 @@ impl Phase {
     /// Returns the claims of samples only. They do not depend on ranks.
     pub(super) fn samples(&self) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
         // If samples may have no more slots, skip the queue, which may hold thousands of jobs.
-        let trains = self.trains() && !mutant("hfsp/samples-first");
+        let trains = mutated!(self.trains(), "hfsp/samples-first" => false);
         let queue = trains.then(|| self.trainer.queue()).into_iter().flatten();
         // While the maps of a job run, its reduces could only fetch.
-        let trains = |job: &JobId| mutant("hfsp/early-sample") || !self.awaited.contains(job);
-        queue.filter(trains).map(|job| SlotClaim {
+        let may = |job: &JobId| mutated!(!self.awaited.contains(job), "hfsp/early-sample" => true);
+        queue.filter(may).map(|job| SlotClaim {
             turn: (Measure::FIRST, job),
             tasks: self.trainer.to_launch(job),
             resumed: None,
@@ -559,8 +552,8 @@ impl Phase {
         // 3.2). Samples come first, but all slots are given to jobs (2015, section 3.1), so none is
         // kept idle for samples that may come.
         let most = self.rules.training_slots * f64::from(self.slots);
-        let more = if mutant("hfsp/training-more") { 1.0 } else { 0.0 };
-        f64::from(self.trainer.running) < most + more || mutant("hfsp/training-slots")
+        let left = most - f64::from(self.trainer.running);
+        mutated!(0.0 < left, "hfsp/training-more" => -1.0 < left, "hfsp/training-slots" => true)
     }
 
     /// Returns the other claims from a rank on, up to the last that is up to date.
@@ -569,14 +562,14 @@ impl Phase {
         here: Option<SuspendedHere>,
         from: Measure,
     ) -> impl Iterator<Item = SlotClaim<MeasuredTurn>> {
-        let trains = self.trains();
+        let trains = mutated!(self.trains(), "hfsp/claimed-twice" => false);
         let ranked_before = self.ranked_before();
         let waiting = self.line.waiting((from, JobId(0))..);
         let ranked =
             waiting.take_while(move |(rank, _)| ranked_before.is_none_or(|before| *rank < before));
         let line = ranked.filter_map(move |turn @ (_, job)| {
             // Tasks that the job already claims as its sample are not claimed again.
-            let may_train = trains && !self.awaited.contains(&job) && !mutant("hfsp/claimed-twice");
+            let may_train = trains && !self.awaited.contains(&job);
             let as_sample = if may_train { self.trainer.to_launch(job) } else { 0 };
             let tasks = self.line.pending(job).saturating_sub(as_sample);
             (0 < tasks).then_some((turn, (tasks, None)))
@@ -597,15 +590,15 @@ impl Phase {
 
     pub(super) fn needs(&self, attempt: AttemptId) -> bool {
         // A reduce that only waits for the maps of its job measures nothing yet.
-        if self.awaited.contains(&attempt.job()) {
-            return false;
-        }
-        match self.rules.spared {
-            _ if mutant("hfsp/spared") => false,
-            SparedAttempts::Training if mutant("hfsp/spared-sample") => self.trainer.needs(attempt),
-            SparedAttempts::Sample => self.trainer.needs(attempt),
-            SparedAttempts::Training => self.trainer.trains(attempt.job()),
-        }
+        let measures = !self.awaited.contains(&attempt.job())
+            && (self.spares_all(attempt.job()) || self.trainer.needs(attempt));
+        mutated!(measures, "hfsp/spared" => false)
+    }
+
+    /// Returns whether all attempts of a job are spared: its size has still to be estimated.
+    fn spares_all(&self, job: JobId) -> bool {
+        let is_training = self.rules.spared == SparedAttempts::Training && self.trainer.trains(job);
+        mutated!(is_training, "hfsp/spared-sample" => false)
     }
 
     /// Returns the jobs that could give up slots, but those for which `is_spared`.
@@ -617,11 +610,8 @@ impl Phase {
             if self.awaited.contains(&job) && !is_spared(job) {
                 return 0;
             }
-            let is_training = self.rules.spared == SparedAttempts::Training
-                && self.trainer.trains(job)
-                && !mutant("hfsp/spared-sample");
             // No job holds as many slots as `u32::MAX`, so a spared job gives up none.
-            let is_kept = (is_spared(job) || is_training) && !mutant("hfsp/granted");
+            let is_kept = mutated!(is_spared(job) || self.spares_all(job), "hfsp/granted" => false);
             if is_kept { u32::MAX } else { self.trainer.granted(job) }
         })
     }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::options::{HfspRules, SampledTasks};
 use crate::scheduler::estimator::MeasuredTask;
 use crate::scheduler::shared::line::move_entry;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptPhase, AttemptState, JobId, Outcome, Report, SlotKind, TaskBytes,
@@ -51,7 +51,7 @@ impl EndedTaskTimes {
         if let Some(most) = self.most {
             // Single times are kept only to drop the oldest one; without `most` the sums suffice.
             self.last.push_back(seconds);
-            if most < self.last.len() && !mutant("hfsp/guess-recent") {
+            if mutated!(most < self.last.len(), "hfsp/guess-recent" => false) {
                 self.last.pop_front();
             }
         }
@@ -123,18 +123,10 @@ impl Trainer {
     }
 
     pub(super) fn enter(&mut self, job: JobId, tasks: u32) {
+        let most = self.rules.sample;
         // All tasks of a small job are its sample.
-        self.samples.insert(
-            job,
-            JobSample {
-                wanted: match self.rules.sample {
-                    _ if mutant("hfsp/sample-one") => 1,
-                    sample if mutant("hfsp/sample-min") => sample,
-                    sample => sample.min(tasks),
-                },
-                ..JobSample::default()
-            },
-        );
+        let wanted = mutated!(most.min(tasks), "hfsp/sample-one" => 1, "hfsp/sample-min" => most);
+        self.samples.insert(job, JobSample { wanted, ..JobSample::default() });
     }
 
     pub(super) fn remove(&mut self, job: JobId) {
@@ -148,12 +140,8 @@ impl Trainer {
     pub(super) fn count(&mut self, job: JobId, pending: u32, left: u32) {
         let Some(sample) = self.samples.get_mut(&job) else { return };
         let waits = 0 < pending && 0 < sample.to_launch();
-        let left = match left {
-            _ if mutant("hfsp/training-arrival") => 0,
-            left if mutant("hfsp/training-order") => u32::MAX - left,
-            left => left,
-        };
-        let place = waits.then_some((left, job));
+        let turn = mutated!(left, "hfsp/training-order" => !left, "hfsp/training-arrival" => 0);
+        let place = waits.then_some((turn, job));
         move_entry(&mut self.queue, mem::replace(&mut sample.place, place), place);
     }
 
@@ -180,16 +168,13 @@ impl Trainer {
     /// [`SampledTasks::Any`]. In a complete sample it replaces the last task that is not measured
     /// yet.
     fn take_in(&mut self, attempt: AttemptId) {
-        let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
         // In the papers the sample no longer changes once its tasks are launched.
-        let Some(sample) =
-            sample.filter(|_| (self.rules.sampled == SampledTasks::Any) != mutant("hfsp/sampled"))
-        else {
-            return;
-        };
-        if sample.tasks.iter().any(|task| task.is(attempt)) {
+        let changing = mutated!(SampledTasks::Any, "hfsp/sampled" => SampledTasks::First);
+        if self.rules.sampled != changing || self.needs(attempt) {
             return;
         }
+        let sample = self.samples.get_mut(&attempt.job()).filter(|sample| !sample.is_used);
+        let Some(sample) = sample else { return };
         if sample.to_launch() == 0
             && let Some(last) = sample.tasks.iter().rposition(|task| task.times.is_none())
         {
@@ -203,8 +188,8 @@ impl Trainer {
         let times = report.filter(|_| outcome == Outcome::Succeeded).map(|last| self.times(last));
         if let Some(TaskSeconds { work, before, .. }) = times {
             // First guesses use all tasks that succeed, not only samples.
-            if self.needs(attempt) || !mutant("hfsp/past-samples") {
-                self.past.add(if mutant("hfsp/past-shuffle") { work } else { work + before });
+            if mutated!(true, "hfsp/past-samples" => self.needs(attempt)) {
+                self.past.add(mutated!(work + before, "hfsp/past-shuffle" => work));
             }
             self.take_in(attempt);
         }
@@ -237,19 +222,16 @@ impl Trainer {
     pub(super) fn look(&mut self, reports: &[Report]) -> Vec<JobId> {
         let mut measured = Vec::new();
         let is_reduce = self.kind == SlotKind::Reduce && 0 < self.running;
-        let Some(time_out) =
-            self.rules.reduce_time_out.filter(|_| is_reduce && !mutant("hfsp/delta"))
-        else {
-            return measured;
-        };
+        let delta = mutated!(self.rules.reduce_time_out, "hfsp/delta" => None);
+        let Some(time_out) = delta.filter(|_| is_reduce) else { return measured };
         for report in reports.iter().filter(|report: &&Report| {
             report.phase == AttemptPhase::Reduce
                 && report.state == AttemptState::Running
-                && time_out <= if mutant("hfsp/delta-of") { report.ran } else { report.worked }
+                && time_out <= mutated!(report.worked, "hfsp/delta-of" => report.ran)
         }) {
             // Reducing is the last third of a reduce's progress.
             let progress = f64::from(report.progress);
-            let done = if mutant("hfsp/delta-progress") { progress } else { 3.0 * progress - 2.0 };
+            let done = mutated!(3.0 * progress - 2.0, "hfsp/delta-progress" => progress);
             // Without progress, Δ / p cannot be computed.
             if done <= 0.0 {
                 continue;
@@ -296,22 +278,19 @@ impl Trainer {
             sample.tasks.iter().map(|task| task.times).collect::<Option<_>>()?;
         // The size is estimated once: neither the papers nor the source estimate it again.
         sample.is_used = true;
-        self.running -= if mutant("hfsp/training-kept") { 0 } else { sample.running() };
+        self.running -= mutated!(sample.running(), "hfsp/training-kept" => 0);
         sample.tasks.iter_mut().for_each(|task| task.is_running = false);
         // Once a reduce has worked, all maps are done, so the bytes to fetch are known.
-        let input = |task: &SampledAttempt| match self.rules.skew_counts
-            && self.kind == SlotKind::Reduce
-        {
-            true if mutant("hfsp/skew") => 1.0,
-            true if mutant("hfsp/skew-inverse") => 1.0 / fetched.relative(task.attempt.task.index),
-            true => fetched.relative(task.attempt.task.index),
-            false => 1.0,
+        let is_skewed = self.rules.skew_counts && self.kind == SlotKind::Reduce;
+        let input = |task: &SampledAttempt| {
+            let input = if is_skewed { fetched.relative(task.attempt.task.index) } else { 1.0 };
+            mutated!(input, "hfsp/skew" => 1.0, "hfsp/skew-inverse" => 1.0 / input)
         };
         let sampled = sample.tasks.iter().zip(&times);
         let work = sampled
             .map(|(task, times)| MeasuredTask { seconds: times.work, input: input(task) })
             .collect();
-        let before = sample.before(&times, fetched);
+        let before = mutated!(sample.before(&times, fetched), "hfsp/shuffle" => 0.0);
         let done = times.iter().map(|times| times.done).sum();
         Some(SampleFindings { job, work, before, done })
     }
@@ -361,7 +340,8 @@ impl JobSample {
         // The weights are the "normalized input data size" of the tasks (2015, section 3.2.3).
         let most = self.tasks.iter().map(bytes).fold(0.0, f64::max);
         let weight = |task: &SampledAttempt| {
-            if most == 0.0 || mutant("hfsp/shuffle-weight") { 1.0 } else { bytes(task) / most }
+            let is_even = mutated!(most == 0.0, "hfsp/shuffle-weight" => true);
+            if is_even { 1.0 } else { bytes(task) / most }
         };
         let weighed = self.tasks.iter().zip(times).map(|(task, times)| weight(task) * times.before);
         weighed.sum::<f64>() / self.tasks.iter().map(weight).sum::<f64>()

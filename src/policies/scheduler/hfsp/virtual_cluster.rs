@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) use self::dealing::Dealing;
 use self::sharing::Sharing;
 use super::options::VirtualSlots;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{JobId, step};
 
@@ -89,17 +89,15 @@ impl VirtualCluster {
     }
 
     fn turn(&self, id: JobId, job: &VirtualJob) -> VirtualTurn {
-        match self.rule {
-            VirtualSlots::SmallestFirst if mutant("hfsp/dealing") => {
-                (u32::MAX - job.size.tasks, id)
+        let Size { tasks, work, .. } = job.size;
+        let turn = match self.rule {
+            VirtualSlots::SmallestFirst => {
+                mutated!(tasks, "hfsp/dealing" => !tasks, "hfsp/dealing-work" => work as u32)
             }
-            VirtualSlots::SmallestFirst if mutant("hfsp/dealing-work") => {
-                (job.size.work as u32, id)
-            }
-            VirtualSlots::SmallestFirst => (job.size.tasks, id),
             // Job numbers follow arrival. With fractions of slots the order does not matter.
-            VirtualSlots::OldestFirst | VirtualSlots::Parts => (0, id),
-        }
+            VirtualSlots::OldestFirst | VirtualSlots::Parts => 0,
+        };
+        (turn, id)
     }
 
     /// Takes a job out, to change it.
@@ -132,7 +130,7 @@ impl VirtualCluster {
     }
 
     fn age(&mut self, now: SimTime) {
-        let pace = if mutant("hfsp/pace") { 0.5 * self.pace } else { self.pace };
+        let pace = mutated!(self.pace, "hfsp/pace" => 0.5 * self.pace);
         let passed = now.saturating_since(self.aged).as_secs_f64() * pace;
         self.aged = self.aged.max(now);
         // Several changes at one instant are common; no work shrinks between them.
@@ -169,15 +167,12 @@ impl VirtualCluster {
 
     pub(super) fn set_slots(&mut self, now: SimTime, slots: u32) {
         self.age(now);
-        self.slots = if mutant("hfsp/virtual-slots") { 2 * slots } else { slots };
+        self.slots = mutated!(slots, "hfsp/virtual-slots" => 2 * slots);
     }
 
     pub(super) fn enter(&mut self, now: SimTime, job: JobId, size: Size) {
-        if !mutant("hfsp/enter-age") {
-            self.age(now);
-        }
-        let tasks = if mutant("hfsp/limits") { self.slots.max(1) } else { size.tasks };
-        let size = Size { tasks, ..size };
+        mutated!(self.age(now), "hfsp/enter-age" => ());
+        let size = Size { tasks: mutated!(size.tasks, "hfsp/limits" => self.slots.max(1)), ..size };
         let member = VirtualJob { size, left: size.work, done: 0.0, ended: None, is_gone: false };
         self.take(job);
         self.put(job, member);
@@ -197,9 +192,7 @@ impl VirtualCluster {
     }
 
     pub(super) fn set_left(&mut self, now: SimTime, id: JobId, left: f64) {
-        if !mutant("hfsp/correct-age") {
-            self.age(now);
-        }
+        mutated!(self.age(now), "hfsp/correct-age" => ());
         if let Some(job) = self.take(id) {
             let ended = (left <= 0.0).then_some(self.clock);
             self.put(id, VirtualJob { left, ended, ..job });
@@ -210,7 +203,7 @@ impl VirtualCluster {
     /// that the other jobs get its slots; only a job with infinite work does.
     pub(super) fn leave(&mut self, now: SimTime, id: JobId) -> bool {
         let Some(job) = self.take(id) else { return false };
-        let endless = job.left.is_infinite() || mutant("hfsp/gone");
+        let endless = mutated!(job.left.is_infinite(), "hfsp/gone" => true);
         self.put(id, VirtualJob { is_gone: true, ..job });
         // It would keep its share for ever; it had its share until now.
         if endless {
@@ -228,12 +221,10 @@ impl VirtualCluster {
 
     /// Returns the jobs that have ended only here, each with its end in virtual seconds.
     pub(super) fn ended(&self) -> impl Iterator<Item = (JobId, f64)> {
-        let at = |at| match mutant("hfsp/late-last") {
-            _ if mutant("hfsp/late-order") => 0.0,
-            true => f64::INFINITY,
-            false => at,
-        };
-        self.over.iter().filter_map(move |id| Some((*id, at(self.jobs[id].ended?))))
+        self.over.iter().filter_map(|id| {
+            let at = self.jobs[id].ended?;
+            Some((*id, mutated!(at, "hfsp/late-last" => f64::INFINITY, "hfsp/late-order" => 0.0)))
+        })
     }
 
     pub(super) fn ended_by(&mut self, now: SimTime) -> impl Iterator<Item = JobId> {

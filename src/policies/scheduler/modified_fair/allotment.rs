@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_core::mapred::step;
 
 /// The number of slots that a pool's maximum limits.
@@ -73,31 +73,26 @@ impl PoolNeed {
     /// case the pool may have as many of its guaranteed slots as it has tasks. So whether the pool
     /// may have one more slot does not depend on the number of free slots.
     fn allot(self, free: u32, all_pending: u64) -> u32 {
-        let by_all = if mutant("mfair/by-all-tasks") { self.running } else { 0 };
-        let product = u64::from(free) * u64::from(self.pending + by_all);
+        let Self { running, pending, min, maximum, .. } = self;
+        let tasks = mutated!(pending, "mfair/by-all-tasks" => running + pending);
+        let (product, all) = (u64::from(free) * u64::from(tasks), all_pending.max(1));
         // The part is at most `free`, so it fits.
-        let part = match product.div_ceil(all_pending.max(1)) as u32 {
-            _ if mutant("mfair/part-down") => (product / all_pending.max(1)) as u32,
-            part => part,
-        };
-        let least = if mutant("mfair/no-least-part") { 0 } else { 1 };
-        let owed = match self.min.min(self.running + self.pending) {
-            _ if mutant("mfair/no-minimum") => 0,
-            owed => owed,
-        };
-        let has = if mutant("mfair/part-is-all") { 0 } else { self.running };
-        let is_cap = (self.maximum == Maximum::Cap) != mutant("mfair/other-maximum");
-        match self.maximum {
-            _ if mutant("mfair/no-maximum") => (has + part.max(least)).max(owed),
-            _ if is_cap => (has + part.max(least)).max(owed).min(self.max),
-            _ => (has + part.max(least).min(self.max)).max(owed),
+        let part = mutated!(product.div_ceil(all), "mfair/part-down" => product / all) as u32;
+        let gets = part.max(mutated!(1, "mfair/no-least-part" => 0));
+        let owed = mutated!(min.min(running + pending), "mfair/no-minimum" => 0);
+        let has = mutated!(running, "mfair/part-is-all" => 0);
+        let max = mutated!(self.max, "mfair/no-maximum" => u32::MAX);
+        if mutated!(maximum == Maximum::Cap, "mfair/other-maximum" => maximum != Maximum::Cap) {
+            (has + gets).max(owed).min(max)
+        } else {
+            (has + gets.min(max)).max(owed)
         }
     }
 
     /// Returns how many tasks the pool runs, even beyond its limit, or could run within.
     pub(super) fn demand(self, limit: u32) -> u32 {
-        let limit = if mutant("mfair/demand-of-all") { u32::MAX } else { limit };
-        (self.running + self.pending).min(limit.max(self.running))
+        let most = mutated!(limit.max(self.running), "mfair/demand-of-all" => u32::MAX);
+        (self.running + self.pending).min(most)
     }
 
     /// Returns the key under which pools with equal needs are counted.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_core::mapred::{JobId, PerSlot};
 
 #[derive(Debug, Default)]
@@ -31,10 +31,8 @@ impl Classes {
     }
 
     pub(super) fn leave(&mut self, job: JobId, total: PerSlot<u32>) {
-        let Some(class) = self.by_maps.get_mut(&total.map).filter(|_| !mutant("mfair/gone-jobs"))
-        else {
-            return;
-        };
+        let class = mutated!(self.by_maps.get_mut(&total.map), "mfair/gone-jobs" => None);
+        let Some(class) = class else { return };
         self.jobs -= usize::from(class.remove(&(total.reduce, job)));
         if class.is_empty() {
             self.by_maps.remove(&total.map);
@@ -51,24 +49,23 @@ impl Classes {
     /// number of maps. For reduces, the small job with the most reduces counts; otherwise a small
     /// job without reduces could leave the other small jobs without reduce slots.
     pub(super) fn small(&self, map_slots_per_node: f64) -> Option<SmallJobs> {
-        let smallest = self.by_maps.first_key_value()?;
-        let largest = self.by_maps.last_key_value()?;
-        let (maps, class) = if mutant("mfair/largest") { largest } else { smallest };
+        let (maps, class) = mutated!(
+            self.by_maps.first_key_value()?,
+            "mfair/largest" => self.by_maps.last_key_value()?,
+        );
         // The paper's test, small / all > 1 / slots of a node, rearranged.
-        let most = self.jobs as f64 / map_slots_per_node;
-        let boundary = if mutant("mfair/quarter") { 1.0 } else { 0.0 };
-        if most < class.len() as f64 + boundary && !mutant("mfair/too-many") {
+        let (many, most) = (class.len() as f64, self.jobs as f64 / map_slots_per_node);
+        if mutated!(most < many, "mfair/quarter" => most < many + 1.0, "mfair/too-many" => false) {
             return None;
         }
         // The set is sorted by the number of reduces, so its last job has the most.
-        let most = if mutant("mfair/fewest-reduces") { class.first() } else { class.last() };
-        let reduces = most.map_or(0, |(reduces, _)| *reduces);
-        let half = |tasks: u32| match tasks {
-            tasks if mutant("mfair/all-slots") => tasks,
-            tasks if mutant("mfair/half-down") => tasks / 2,
-            tasks => tasks.div_ceil(2),
-        };
-        let slots = PerSlot { map: half(*maps), reduce: half(reduces) };
+        let last = mutated!(class.last(), "mfair/fewest-reduces" => class.first());
+        let tasks = PerSlot { map: *maps, reduce: last.map_or(0, |(reduces, _)| *reduces) };
+        let slots = mutated!(
+            PerSlot::of(|kind| tasks[kind].div_ceil(2)),
+            "mfair/all-slots" => tasks,
+            "mfair/half-down" => PerSlot::of(|kind| tasks[kind] / 2),
+        );
         Some(SmallJobs { maps: *maps, slots })
     }
 }

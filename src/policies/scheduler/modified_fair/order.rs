@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::standings::{SharingPool, SharingTasks};
 use crate::scheduler::shared::pool_tree::PoolId;
 use crate::scheduler::shared::share::weight;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{JobId, Priority, SlotKind};
 
@@ -29,25 +29,22 @@ pub(super) struct JobKey {
 impl JobKey {
     /// Returns a job's position by priority, then arrival.
     pub(super) fn in_line(priority: Priority, arrived: SimTime, job: JobId) -> Self {
-        let last = SimTime::from_micros(u64::MAX - arrived.as_micros());
-        let arrived = if mutant("mfair/latest-first") { last } else { arrived };
-        Self { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job }
+        let key = Self { priority: Some(priority), pending: Reverse(0), holds: 0, arrived, job };
+        let last = SimTime::from_micros(!arrived.as_micros());
+        mutated!(key, "mfair/latest-first" => Self { arrived: last, ..key })
     }
 
     /// Returns a job's position by priority, then by the slots that it lacks and holds.
     pub(super) fn by_need(self, SharingTasks { running, pending }: SharingTasks) -> Self {
-        let priority = self.priority.filter(|_| !mutant("mfair/no-priority"));
-        let pending = match pending {
-            pending if mutant("mfair/fewest-pending") => u32::MAX - pending,
-            _ if mutant("mfair/not-by-pending") => 0,
-            pending => pending,
-        };
-        let holds = match running {
-            _ if mutant("mfair/not-by-running") => 0,
-            running if mutant("mfair/most-running") => u64::MAX - u64::from(running),
-            running => running.into(),
-        };
-        Self { priority, pending: Reverse(pending), holds, ..self }
+        let key = Self { pending: Reverse(pending), holds: running.into(), ..self };
+        mutated!(
+            key,
+            "mfair/no-priority" => Self { priority: None, ..key },
+            "mfair/fewest-pending" => Self { pending: Reverse(!pending), ..key },
+            "mfair/not-by-pending" => Self { pending: Reverse(0), ..key },
+            "mfair/most-running" => Self { holds: !u64::from(running), ..key },
+            "mfair/not-by-running" => Self { holds: 0, ..key },
+        )
     }
 
     /// Returns a job's position by the slots that it holds for its weight, as in `fair`.
@@ -75,25 +72,24 @@ impl SharingKey {
     /// or than their pending tasks if there are fewer of them.
     pub(super) fn by_need(pool: &SharingPool, id: PoolId, kind: SlotKind) -> Self {
         let SharingTasks { running, pending } = pool.tasks[kind];
-        let min = match pool.min[kind].min(pending) {
-            _ if mutant("mfair/whole-minimum") => pool.min[kind],
-            _ if mutant("mfair/minimum-of-maps") => pool.min[SlotKind::Map].min(pending),
-            _ if mutant("mfair/no-pool-minimum") => 0,
-            min => min,
-        };
+        let min = mutated!(
+            pool.min[kind].min(pending),
+            "mfair/whole-minimum" => pool.min[kind],
+            "mfair/minimum-of-maps" => pool.min[SlotKind::Map].min(pending),
+            "mfair/no-pool-minimum" => 0,
+        );
         // "No greater than minAllocated" comes first, which includes a pool exactly at its minimum.
-        let is_beyond = match running {
-            running if mutant("mfair/at-minimum") => min <= running,
-            running if mutant("mfair/beyond-first") => running <= min,
-            running => min < running,
-        };
-        let last_launch = match pool.last_launch {
-            _ if mutant("mfair/pools-by-name") => 0,
-            last if mutant("mfair/last-launch-first") => u64::MAX - last,
-            last => last,
-        };
-        let key = Self::new(pool, id, running, min, is_beyond);
-        Self { last_launch, ..key }
+        let is_beyond = mutated!(
+            min < running,
+            "mfair/at-minimum" => min <= running,
+            "mfair/beyond-first" => running <= min,
+        );
+        let last_launch = mutated!(
+            pool.last_launch,
+            "mfair/pools-by-name" => 0,
+            "mfair/last-launch-first" => !pool.last_launch,
+        );
+        Self { last_launch, ..Self::new(pool, id, running, min, is_beyond) }
     }
 
     /// Returns a pool's position as in `fair`: pools below their minimum come first.
@@ -101,18 +97,19 @@ impl SharingKey {
         let running = pool.tasks[kind].running;
         let owed = pool.min[kind].min(pool.demand[kind]);
         // In Hadoop, a pool that has exactly its minimum share does not come first.
-        let is_served = owed <= running && !(mutant("mfair/off-minimum") && owed == running);
+        let is_served = mutated!(owed <= running, "mfair/off-minimum" => owed < running);
         Self::new(pool, id, running, owed, is_served)
     }
 
     fn new(pool: &SharingPool, id: PoolId, running: u32, min: u32, is_served: bool) -> Self {
-        // Hadoop's comparator divides by `max(minShare, 1)`, too.
         let part = match is_served {
-            true if mutant("mfair/no-weight") => 1.0,
-            true if mutant("mfair/weight-inverse") => 1.0 / pool.weight,
-            true => pool.weight,
-            false if mutant("mfair/minimum-by-count") => 1.0,
-            false => f64::from(min.max(1)),
+            true => mutated!(
+                pool.weight,
+                "mfair/no-weight" => 1.0,
+                "mfair/weight-inverse" => 1.0 / pool.weight,
+            ),
+            // Hadoop's comparator divides by `max(minShare, 1)`, too.
+            false => mutated!(f64::from(min.max(1)), "mfair/minimum-by-count" => 1.0),
         };
         let ratio = (f64::from(running) / part).to_bits();
         Self { is_served, ratio, last_launch: 0, name: pool.name.clone(), pool: id }

@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_core::mapred::Priority::{
     High as H, Low as L, Normal as N, VeryHigh as Vh, VeryLow as Vl,
 };
@@ -45,31 +45,25 @@ const TABLE: [[[Priority; 5]; 3]; 3] = [
 impl PriorityAdjustment {
     /// Returns a job's priority after a map at `now`, whose map before was at `before`.
     pub(super) fn after(self, priority: Priority, before: Locality, now: Locality) -> Priority {
-        let (before, now) =
-            if mutant("mfair/priority-backwards") { (now, before) } else { (before, now) };
+        let (from, to) = mutated!((before, now), "mfair/priority-backwards" => (now, before));
         match self {
-            Self::Text => by_text(priority, before, now),
-            Self::Table => TABLE[before as usize][now as usize][priority as usize],
+            Self::Text => by_text(priority, from as usize, to as usize),
+            Self::Table => TABLE[from as usize][to as usize][priority as usize],
             Self::Off => priority,
         }
     }
 }
 
-fn by_text(priority: Priority, before: Locality, now: Locality) -> Priority {
-    match (priority, (before as usize).cmp(&(now as usize))) {
+fn by_text(priority: Priority, before: usize, now: usize) -> Priority {
+    match priority {
         // "A minor adjustment … for the balance of fairness": no job stays at an end of the scale.
-        (Vh, std::cmp::Ordering::Equal) if !mutant("mfair/stays-very-high") => H,
-        (Vl, std::cmp::Ordering::Equal) if !mutant("mfair/stays-very-low") => L,
-        (_, std::cmp::Ordering::Less) if mutant("mfair/one-level-down") => {
-            LEVELS[(priority as usize + 1).min(LEVELS.len() - 1)]
-        }
-        (_, std::cmp::Ordering::Greater) if mutant("mfair/one-level-up") => {
-            LEVELS[(priority as usize).saturating_sub(1)]
-        }
+        Vh if before == now => mutated!(H, "mfair/stays-very-high" => Vh),
+        Vl if before == now => mutated!(L, "mfair/stays-very-low" => Vl),
         _ => {
-            let level = priority as usize + now as usize;
+            let from = mutated!(before, "mfair/one-level-up" => before.min(now + 1));
+            let to = mutated!(now, "mfair/one-level-down" => now.min(before + 1));
             // A priority cannot leave the scale: it stays at the end.
-            LEVELS[level.saturating_sub(before as usize).min(LEVELS.len() - 1)]
+            LEVELS[(priority as usize + to).saturating_sub(from).min(LEVELS.len() - 1)]
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::scheduler::shared::line::move_entry;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Launched, Locality, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding,
@@ -131,9 +131,8 @@ impl Standings {
         };
         standings.make_states();
         // Section 3.1: "Jobs in the sharedPool are scheduled using FIFO for simplicity."
-        if !mutant("mfair/shared-by-need") {
-            standings.pools[SHARED.index()].order = JobOrder::Fifo;
-        }
+        let order = mutated!(JobOrder::Fifo, "mfair/shared-by-need" => JobOrder::Fair);
+        standings.pools[SHARED.index()].order = order;
         standings
     }
 
@@ -161,9 +160,8 @@ impl Standings {
     fn kept(&self, kind: SlotKind) -> u32 {
         let shared = &self.pools[SHARED.index()];
         let SharingTasks { running, pending } = shared.tasks[kind];
-        let pending = if mutant("mfair/kept-for-nobody") { u32::MAX } else { pending };
-        let kept = shared.min[kind].saturating_sub(running).min(pending);
-        if mutant("mfair/none-kept") { 0 } else { kept }
+        let lacks = shared.min[kind].saturating_sub(running);
+        mutated!(lacks.min(pending), "mfair/kept-for-nobody" => lacks, "mfair/none-kept" => 0)
     }
 
     pub(super) fn standing(&self, pool: PoolId, kind: SlotKind) -> SlotStanding {
@@ -222,14 +220,12 @@ impl Standings {
         let own = self.tree.place(self.options.pool_by.of(job.spec()));
         self.make_states();
         let mut total = PerSlot::of(|kind| job.tasks(kind).total());
-        total.map += if mutant("mfair/size-of-all") { total.reduce } else { 0 };
+        mutated!((), "mfair/size-of-all" => total.map += total.reduce);
+        // Rounds decide which size is small; a new job of that size is small at once.
+        let is_small = mutated!(self.small_maps == Some(total.map), "mfair/joins-late" => false);
         let member = SharingJob {
             own,
-            // Rounds decide which size is small; a new job of that size is small at once.
-            pool: match self.small_maps == Some(total.map) && !mutant("mfair/joins-late") {
-                true => SHARED,
-                false => own,
-            },
+            pool: if is_small { SHARED } else { own },
             came_with: job.priority(),
             priority: job.priority(),
             arrived: job.submitted_at(),
@@ -288,10 +284,9 @@ impl Standings {
 
     pub(super) fn refresh(&mut self, view: &View<'_>, id: JobId) {
         let (Some(job), Some(member)) = (view.job(id), self.jobs.get(&id)) else { return };
-        let is_runnable = member.runnable_since.is_some();
+        let is_runnable = mutated!(member.runnable_since.is_some(), "mfair/all-pending" => true);
         for kind in SlotKind::BOTH {
-            let counts = is_runnable || mutant("mfair/all-pending");
-            let pending = if counts { self.reduces.pending(job, kind) } else { 0 };
+            let pending = if is_runnable { self.reduces.pending(job, kind) } else { 0 };
             self.count(id, kind, SharingTasks { running: job.tasks(kind).running(), pending });
         }
     }
@@ -303,19 +298,15 @@ impl Standings {
         self.launches += 1;
         self.pools[member.pool.index()].last_launch = self.launches;
         // The first map has no earlier map to compare with. A map without input has no locality.
-        if mutant("mfair/from-node") {
-            member.locality.get_or_insert(Locality::Node);
-        }
         if let Some(now) = launched.locality
-            && let Some(before) = member.locality.replace(now)
+            && let Some(before) = mutated!(
+                member.locality.replace(now),
+                "mfair/from-node" => member.locality.replace(now).or(Some(Locality::Node)),
+                "mfair/first-locality" => member.locality.or_else(|| member.locality.replace(now)),
+            )
         {
-            let adjustment = self.options.priority_adjustment;
-            let is_first = mutant("mfair/from-first-priority");
-            let from = if is_first { member.came_with } else { member.priority };
-            member.priority = adjustment.after(from, before, now);
-            if mutant("mfair/first-locality") {
-                member.locality = Some(before);
-            }
+            let from = mutated!(member.priority, "mfair/from-first-priority" => member.came_with);
+            member.priority = self.options.priority_adjustment.after(from, before, now);
         }
         self.refresh(view, id);
     }
@@ -373,27 +364,25 @@ impl Standings {
     /// Moves small jobs into the shared pool, and other jobs back into their own pools.
     fn classify(&mut self, view: &View<'_>) {
         // "The average number of map slots configured in a slave node" (section 3.1).
-        let kind = if mutant("mfair/by-reduce-slots") { SlotKind::Reduce } else { SlotKind::Map };
-        let nodes = if mutant("mfair/by-all-slots") { 1 } else { view.trackers().max(1) };
+        let kind = mutated!(SlotKind::Map, "mfair/by-reduce-slots" => SlotKind::Reduce);
+        let nodes = mutated!(view.trackers().max(1), "mfair/by-all-slots" => 1);
         let per_node = f64::from(view.capacity(kind)) / f64::from(nodes);
         let small = if self.options.classification { self.classes.small(per_node) } else { None };
         let shared = &mut self.pools[SHARED.index()];
-        // Section 3.2: the shared pool gets exactly this many slots.
+        let (none, all) = (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX });
         (shared.min, shared.max) = match small {
-            Some(SmallJobs { slots, .. }) if self.options.pool_allocation => (slots, slots),
-            _ => (PerSlot::default(), PerSlot { map: u32::MAX, reduce: u32::MAX }),
+            // Section 3.2: the shared pool gets exactly this many slots.
+            Some(SmallJobs { slots, .. }) if self.options.pool_allocation => mutated!(
+                (slots, slots),
+                "mfair/shared-without-minimum" => (none, slots),
+                "mfair/shared-without-maximum" => (slots, all),
+            ),
+            _ => (none, all),
         };
-        if mutant("mfair/shared-without-minimum") {
-            shared.min = PerSlot::default();
-        }
-        if mutant("mfair/shared-without-maximum") {
-            shared.max = PerSlot { map: u32::MAX, reduce: u32::MAX };
-        }
-        let are = small.map(|small| small.maps);
-        let are = if mutant("mfair/small-for-ever") { self.small_maps.or(are) } else { are };
-        let were = mem::replace(&mut self.small_maps, are);
+        let (were, are) = (self.small_maps, small.map(|small| small.maps));
+        self.small_maps = mutated!(are, "mfair/small-for-ever" => were.or(are));
         // Move only the jobs of these two sizes; all other jobs stay in their pools.
-        if were != are {
+        if were != self.small_maps {
             for maps in [were, are].into_iter().flatten() {
                 self.classes.of(maps).into_iter().for_each(|job| self.move_job(view, job));
             }
@@ -405,9 +394,8 @@ impl Standings {
         // Subtract it from the sums of its old pool; `refresh` adds it to those of the new one.
         self.withdraw(id);
         let Some(member) = self.jobs.get_mut(&id) else { return };
-        let stays = member.pool == SHARED && mutant("mfair/never-back");
-        let is_small = self.small_maps == Some(member.total.map) || stays;
-        member.pool = if is_small { SHARED } else { member.own };
+        let own = mutated!(member.own, "mfair/never-back" => member.pool);
+        member.pool = if self.small_maps == Some(member.total.map) { SHARED } else { own };
         self.refresh(view, id);
     }
 
@@ -429,7 +417,7 @@ impl Standings {
 
     /// Allots slots anew if some have become free since the last allotment.
     pub(super) fn allot_freed(&mut self, view: &View<'_>) {
-        if self.has_freed && self.options.pool_allocation && !mutant("mfair/freed-wait") {
+        if self.has_freed && mutated!(self.options.pool_allocation, "mfair/freed-wait" => false) {
             self.allot(view);
         }
     }
@@ -451,24 +439,20 @@ impl Standings {
         }
     }
 
-    fn allot_slots(&mut self, kind: SlotKind, slots: u32) {
+    fn allot_slots(&mut self, kind: SlotKind, capacity: u32) {
         // Slots that are kept for small jobs are not free.
-        let free = slots.saturating_sub(self.running[kind]).saturating_sub(self.kept(kind));
-        let free = if mutant("mfair/all-are-free") { slots } else { free };
-        let shared = &mut self.pools[SHARED.index()];
-        let SharingTasks { running, pending } = shared.tasks[kind];
-        let needs = &self.needs[kind];
-        let pending = match needs.pending {
-            all if mutant("mfair/parts-with-shared") => all + u64::from(pending),
-            _ if mutant("mfair/reduces-by-maps") => self.needs[SlotKind::Map].pending,
-            all => all,
-        };
-        let share = if self.options.pool_allocation {
-            Share::Free { slots: free, pending }
-        } else {
-            // Each pool may have its maximum, as in `fair`.
-            Share::All
-        };
+        let taken = self.running[kind] + self.kept(kind);
+        let slots = mutated!(capacity.saturating_sub(taken), "mfair/all-are-free" => capacity);
+        let (shared, needs) = (&mut self.pools[SHARED.index()], &self.needs[kind]);
+        let SharingTasks { running, pending: small } = shared.tasks[kind];
+        let pending = mutated!(
+            needs.pending,
+            "mfair/parts-with-shared" => needs.pending + u64::from(small),
+            "mfair/reduces-by-maps" => self.needs[SlotKind::Map].pending,
+        );
+        // If slots are not divided, each pool may have its maximum, as in `fair`.
+        let share =
+            if self.options.pool_allocation { Share::Free { slots, pending } } else { Share::All };
         self.share[kind] = share;
         shared.hear(kind, shared.need(kind, self.options.maximum), Share::All, self.allotments);
         // A pool's demand is at least its running tasks.
@@ -494,15 +478,15 @@ impl SharingPool {
 
     fn need(&self, kind: SlotKind, maximum: Maximum) -> PoolNeed {
         let SharingTasks { running, pending } = self.tasks[kind];
-        let kind = if mutant("mfair/bounds-of-maps") { SlotKind::Map } else { kind };
-        PoolNeed { running, pending, min: self.min[kind], max: self.max[kind], maximum }
+        let of = mutated!(kind, "mfair/bounds-of-maps" => SlotKind::Map);
+        PoolNeed { running, pending, min: self.min[of], max: self.max[of], maximum }
     }
 
     /// Computes the limit and the demand from an allotment and the need at its time.
     fn hear(&mut self, kind: SlotKind, need: PoolNeed, share: Share, allotment: u64) {
         // Only the first call counts: later the pool may have another need.
         let is_new = mem::replace(&mut self.told_by[kind], allotment) != allotment;
-        if is_new || mutant("mfair/limit-again") {
+        if mutated!(is_new, "mfair/limit-again" => true) {
             self.limit[kind] = need.limit(share);
             self.demand[kind] = need.demand(self.limit[kind]);
         }
@@ -510,14 +494,12 @@ impl SharingPool {
 
     /// Returns the pool's position; `None` if it could not use a slot or may not have one.
     fn key(&self, id: PoolId, kind: SlotKind, sorts: bool) -> Option<SharingKey> {
-        let above = if mutant("mfair/one-above-limit") { 1 } else { 0 };
-        if self.ready[kind].is_empty() || self.limit[kind] + above <= self.tasks[kind].running {
-            return None;
-        }
-        Some(if sorts && !mutant("mfair/pools-as-fair") {
-            SharingKey::by_need(self, id, kind)
-        } else {
-            SharingKey::by_share(self, id, kind)
+        self.ready[kind].first()?;
+        let (limit, running) = (self.limit[kind], self.tasks[kind].running);
+        let may = mutated!(running < limit, "mfair/one-above-limit" => running <= limit);
+        may.then(|| match mutated!(sorts, "mfair/pools-as-fair" => false) {
+            true => SharingKey::by_need(self, id, kind),
+            false => SharingKey::by_share(self, id, kind),
         })
     }
 }
@@ -533,14 +515,14 @@ impl SharingJob {
         }
         let in_line = |priority| JobKey::in_line(priority, self.arrived, job);
         Some(match order {
-            JobOrder::Fifo if mutant("mfair/line-by-priority") => in_line(self.priority),
-            JobOrder::Fifo if mutant("mfair/line-by-arrival") => in_line(Priority::Normal),
-            JobOrder::Fifo => in_line(self.came_with),
-            JobOrder::Fair if mutant("mfair/needs-of-maps") => {
-                in_line(self.priority).by_need(self.tasks[SlotKind::Map])
-            }
-            JobOrder::Fair if sorts && !mutant("mfair/jobs-as-fair") => {
-                in_line(self.priority).by_need(tasks)
+            JobOrder::Fifo => in_line(mutated!(
+                self.came_with,
+                "mfair/line-by-priority" => self.priority,
+                "mfair/line-by-arrival" => Priority::Normal,
+            )),
+            JobOrder::Fair if mutated!(sorts, "mfair/jobs-as-fair" => false) => {
+                let needs = mutated!(tasks, "mfair/needs-of-maps" => self.tasks[SlotKind::Map]);
+                in_line(self.priority).by_need(needs)
             }
             JobOrder::Fair => in_line(self.priority).by_share(tasks.running),
         })

@@ -11,7 +11,7 @@
 //! A job that launches a map in a rack of its input has first waited for a node. So the second
 //! delay is the mean wait of maps in racks less the mean wait of maps on nodes.
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::Locality;
 
@@ -32,20 +32,20 @@ impl Waits {
     /// Counts a map whose job had been passed over for `waited` before the launch.
     pub(super) fn note(&mut self, locality: Option<Locality>, waited: SimSpan) {
         let mean = match locality {
-            _ if waited.is_zero() && !mutant("mfair/waits-of-zero") => return,
-            Some(Locality::Node) if !mutant("mfair/no-node-waits") => &mut self.node,
-            Some(Locality::Rack) if !mutant("mfair/no-rack-waits") => &mut self.rack,
-            Some(Locality::OffRack) if mutant("mfair/off-rack-waits") => &mut self.rack,
+            _ if mutated!(waited.is_zero(), "mfair/waits-of-zero" => false) => return,
+            Some(Locality::Node) => mutated!(&mut self.node, "mfair/no-node-waits" => return),
+            Some(Locality::Rack) => mutated!(&mut self.rack, "mfair/no-rack-waits" => return),
             // Off the rack a job has waited without finding its input.
-            _ => return,
+            Some(Locality::OffRack) => mutated!(return, "mfair/off-rack-waits" => &mut self.rack),
+            None => return,
         };
-        match mean.number {
-            1.. if mutant("mfair/first-wait") => return,
-            _ if mutant("mfair/last-wait") => *mean = MeanWait::default(),
-            _ => {}
-        }
-        mean.micros = mean.micros.saturating_add(waited.as_micros());
-        mean.number += u64::from(mean.number == 0 || !mutant("mfair/sum-of-waits"));
+        let sum = mean.micros.saturating_add(waited.as_micros());
+        (mean.micros, mean.number) = mutated!(
+            (sum, mean.number + 1),
+            "mfair/sum-of-waits" => (sum, 1),
+            "mfair/first-wait" => (if mean.number == 0 { sum } else { mean.micros }, 1),
+            "mfair/last-wait" => (waited.as_micros(), 1),
+        );
     }
 
     /// Returns the waits for nodes and for racks, if they are measured.
@@ -54,11 +54,14 @@ impl Waits {
             // Without a measured wait there is no mean, and the old delay stays.
             .map(|mean| mean.micros.checked_div(mean.number).map(SimSpan::from_micros));
         // The two means come from different maps, so the mean for racks may be the shorter one.
-        let rest = |(rack, node)| match mutant("mfair/whole-rack-wait") {
-            true => rack,
-            false => SimSpan::saturating_sub(rack, node),
-        };
-        [node, rack.zip(node).map(rest)]
+        let rest = rack.zip(node).map(
+            |(rack, node)| mutated!(rack.saturating_sub(node), "mfair/whole-rack-wait" => rack),
+        );
+        mutated!(
+            [node, rest],
+            "mfair/rack-wait-only" => [None, rest],
+            "mfair/node-wait-only" => [node, None],
+        )
     }
 }
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use self::options::{ReducesSpec, WithReduces};
 use super::delay::Delay;
 use super::srt::{ReduceOrder, SrtSpec};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Launched, Offer, PolicyNeeds, Reason, SlotKind, SlotStanding, View,
@@ -123,8 +123,8 @@ impl Reduces {
     {
         // Either the sorted list or the policy's own order is used; the other stays empty.
         let (mut sorted, mut kept) = (Vec::new(), Some(jobs));
-        if let Some(srt) =
-            self.srt.as_ref().filter(|_| kind == SlotKind::Reduce || mutant("srt/maps"))
+        if let Some(srt) = &self.srt
+            && mutated!(kind == SlotKind::Reduce, "srt/maps" => true)
         {
             sorted.extend(kept.take().into_iter().flatten());
             srt.sort(view, &mut sorted, may_run_since);
@@ -150,7 +150,7 @@ impl ReduceGate {
     fn permitted_launches(self, job: &Job, waiting: u32) -> u32 {
         // Slow running reduces are pending, too: they may get second attempts.
         let slow = job.pending(SlotKind::Reduce) - job.waiting(SlotKind::Reduce);
-        if self == Self::Open || mutant("coupling/open") {
+        if mutated!(self == Self::Open, "coupling/open" => true) {
             return waiting + slow;
         }
         let (maps, reduces) = (job.tasks(SlotKind::Map), job.tasks(SlotKind::Reduce));
@@ -158,7 +158,7 @@ impl ReduceGate {
         let launched = reduces.total() - waiting;
         let over = maps.finished() + maps.failed();
         let in_step = in_step(over, maps.total(), reduces.total())
-            .saturating_sub(if mutant("coupling/launched") { 0 } else { launched });
+            .saturating_sub(mutated!(launched, "coupling/launched" => 0));
         // Second attempts are not held back, since their reduces have started already.
         waiting.min(in_step) + slow
     }
@@ -173,7 +173,7 @@ fn in_step(maps_over: u32, maps: u32, reduces: u32) -> u32 {
     }
     let share = u64::from(maps_over) * u64::from(reduces);
     let maps = u64::from(maps);
-    if mutant("coupling/floor") { (share / maps) as u32 } else { share.div_ceil(maps) as u32 }
+    mutated!(share.div_ceil(maps), "coupling/floor" => share / maps) as u32
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Rate, SimTime};
 use mumakil_core::mapred::{Job, JobId, SlotKind, View};
 
@@ -105,19 +105,17 @@ impl SrtSpec {
         });
     }
 
-    fn maps(&self, now: SimTime, job: &Job, may_run_since: SimTime) -> Maps {
+    fn maps(&self, now: SimTime, job: &Job, admitted_at: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
+        // The paper's `T` begins here, after the setup and the wait for admission.
+        let since =
+            mutated!(job.running_at().max(admitted_at), "srt/submission" => job.submitted_at());
         // A job without maps has no output to fetch; `max` avoids 0 / 0.
-        let written = if mutant("srt/fetch-all") { maps.total() } else { maps.finished() };
+        let written = mutated!(maps.finished(), "srt/fetch-all" => maps.total());
         let share = f64::from(written) / f64::from(maps.total().max(1));
         let there = job.spec().reduce.shuffle.mean().get() as f64 * share;
         Maps {
-            // The paper's `T`, without the setup and the wait for admission.
-            time: match job.running_at().max(may_run_since) {
-                _ if mutant("srt/submission") => now.saturating_since(job.submitted_at()),
-                since => now.saturating_since(since),
-            }
-            .as_secs_f64(),
+            time: now.saturating_since(since).as_secs_f64(),
             finished: maps.finished(),
             // Use `waiting`, since `pending` also counts slow maps, which are running already.
             pending: job.waiting(SlotKind::Map),
@@ -134,25 +132,23 @@ impl SrtSpec {
         let known = f64::from(maps.finished);
         // The paper uses +∞ here: without a finished map the mean time is unknown.
         if maps.finished == 0 {
-            return match mutant("srt/unknown-tie") {
-                _ if mutant("srt/unknown-first") => SrtRank::NoWait(0),
-                true => SrtRank::Unknown(0),
-                false => SrtRank::Unknown(billionths(left)),
-            };
+            return mutated!(
+                SrtRank::Unknown(billionths(left)),
+                "srt/unknown-tie" => SrtRank::Unknown(0),
+                "srt/unknown-first" => SrtRank::NoWait(0),
+            );
         }
-        let each = match () {
-            () if mutant("srt/pending") => 1.0,
-            () if mutant("srt/progress") => 1.0 / (known + left + f64::from(maps.running)),
-            () if mutant("srt/mean") => maps.time,
-            () if mutant("srt/launched") => maps.time / (known + f64::from(maps.running)),
-            () => maps.time / known,
-        };
-        let fetching = if mutant("srt/fetching") { -maps.fetching } else { maps.fetching };
+        let each = mutated!(
+            maps.time / known,
+            "srt/pending" => 1.0,
+            "srt/progress" => 1.0 / (known + left + f64::from(maps.running)),
+            "srt/mean" => maps.time,
+            "srt/launched" => maps.time / (known + f64::from(maps.running)),
+        );
+        let fetching = mutated!(maps.fetching, "srt/fetching" => -maps.fetching);
         match (each * left - fetching).max(0.0) {
-            0.0 if mutant("srt/no-wait-tie") => SrtRank::NoWait(0),
-            0.0 => SrtRank::NoWait(maps.finished),
-            wait if mutant("srt/longest") => SrtRank::Wait(u64::MAX - billionths(wait)),
-            wait => SrtRank::Wait(billionths(wait)),
+            0.0 => SrtRank::NoWait(mutated!(maps.finished, "srt/no-wait-tie" => 0)),
+            wait => SrtRank::Wait(mutated!(billionths(wait), "srt/longest" => !billionths(wait))),
         }
     }
 
@@ -161,12 +157,12 @@ impl SrtSpec {
     fn left(&self, maps: &Maps) -> f64 {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.running_maps {
-            RunningMaps::Ignored if !mutant("srt/running") => pending,
-            RunningMaps::Ignored | RunningMaps::AsPending => pending + running,
-            RunningMaps::ByProgress if mutant("srt/progress-sum") => {
-                pending + running - maps.progress
-            }
-            RunningMaps::ByProgress => pending.max(running - maps.progress),
+            RunningMaps::Ignored => mutated!(pending, "srt/running" => pending + running),
+            RunningMaps::AsPending => pending + running,
+            RunningMaps::ByProgress => mutated!(
+                pending.max(running - maps.progress),
+                "srt/progress-sum" => pending + running - maps.progress,
+            ),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::dense::grown;
 use mumakil_base::forms;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Count, SimSpan};
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobId, Offer, Preemption, Report, SlotKind, TrackerId, View,
@@ -149,14 +149,11 @@ impl Suspensions {
     ) -> Option<(T, AttemptId)> {
         let of_kind = self.on(offer.tracker()).filter(|attempt| attempt.slot() == kind);
         let placed = of_kind.filter_map(|attempt| {
-            let report = offer.view().report_of(attempt);
-            let ran = match report.map_or(SimSpan::ZERO, |report| report.ran) {
-                ran if mutant("taking/resume-youngest") => SimSpan::LONGEST - ran,
-                ran => ran,
-            };
-            Some((turn(attempt.job())?, Reverse(ran), attempt))
+            let ran = offer.view().report_of(attempt).map_or(SimSpan::ZERO, |report| report.ran);
+            let most = mutated!(ran, "taking/resume-youngest" => SimSpan::LONGEST - ran);
+            Some((turn(attempt.job())?, Reverse(most), attempt))
         });
-        let first = if mutant("taking/resume-order") { placed.max() } else { placed.min() };
+        let first = mutated!(placed.min(), "taking/resume-order" => placed.max());
         first.map(|(turn, _, attempt)| (turn, attempt))
     }
 
@@ -176,7 +173,7 @@ impl Suspensions {
         let is_new = |attempt: &&AttemptId| !stopped.clone().any(|one| one.attempt == **attempt);
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
-        let is_full = if here.is_full && !mutant("taking/hysteresis") {
+        let is_full = if mutated!(here.is_full, "taking/hysteresis" => false) {
             limits.few.get() < count
         } else {
             limits.most.get() <= count
@@ -189,7 +186,7 @@ impl Suspensions {
                 "few attempts are suspended here: others may be from now on"
             });
         }
-        !is_full || mutant("taking/full")
+        mutated!(!is_full, "taking/full" => true)
     }
 
     /// Notes that an attempt was suspended, by this policy or by the policy before it.
@@ -204,7 +201,7 @@ impl Suspensions {
         let Some(tracker) = self.where_is.remove(&attempt) else { return false };
         self.here(tracker).attempts.retain(|other| *other != attempt);
         if let Some(count) = self.of_job.get_mut(&(attempt.job(), attempt.slot())) {
-            *count -= u32::from(!mutant("taking/forget"));
+            *count -= mutated!(1, "taking/forget" => 0);
         }
         true
     }
@@ -241,5 +238,5 @@ impl Suspensions {
 
 /// Returns whether the attempts of a job may be suspended.
 pub fn is_suspendable(view: &View<'_>, job: JobId) -> bool {
-    view.job(job).is_some_and(|job| job.spec().suspendable || mutant("taking/suspendable"))
+    view.job(job).is_some_and(|job| mutated!(job.spec().suspendable, "taking/suspendable" => true))
 }

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::iter;
 
 use super::delay::Delay;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{AttemptId, JobId, Offer, Preemption, Reason, Report, SlotKind, View};
 
@@ -61,15 +61,12 @@ pub fn with_resumed<T: Ord, C>(
     mut here: Option<(T, C)>,
 ) -> impl Iterator<Item = (T, C)> {
     let mut line = line.peekable();
-    iter::from_fn(move || match &here {
-        Some((turn, _))
-            if line
-                .peek()
-                .is_none_or(|(next, _)| turn <= next && !mutant("taking/resume-last")) =>
-        {
-            here.take()
-        }
-        _ => line.next(),
+    iter::from_fn(move || {
+        let first = here.take_if(|(turn, _)| match line.peek() {
+            Some((next, _)) => mutated!(*turn <= *next, "taking/resume-last" => false),
+            None => true,
+        });
+        first.or_else(|| line.next())
     })
 }
 
@@ -101,16 +98,16 @@ pub fn victims<'r, T: SlotTurn>(
     });
     let mut victims: Vec<Victim<T>> = placed.collect();
     // The attempt's number decides ties, so that equal runs give equal results.
-    victims.sort_unstable_by_key(|one| (Reverse(one.turn), one.ran, one.attempt));
-    if mutant("taking/oldest") {
-        victims.sort_by_key(|one| (Reverse(one.turn), Reverse(one.ran), one.attempt));
-    }
+    mutated!(
+        victims.sort_unstable_by_key(|one| (Reverse(one.turn), one.ran, one.attempt)),
+        "taking/oldest" => victims.sort_by_key(|one| (Reverse((one.turn, one.ran)), one.attempt)),
+    );
     let (mut behind, mut givers) = (0, givers.peekable());
     victims.retain_mut(|victim| {
         while let Some((_, slots)) = givers.next_if(|(turn, _)| victim.turn < *turn) {
             behind += slots;
         }
-        victim.behind = if mutant("taking/behind") { 0 } else { behind };
+        victim.behind = mutated!(behind, "taking/behind" => 0);
         givers.peek().is_some_and(|(turn, _)| *turn == victim.turn)
     });
     victims
@@ -138,7 +135,7 @@ impl<T: SlotTurn> Taking<T> {
             // too few, and no job takes slots from itself.
             turn.may_take_from(victim.turn)
                 && turn.job() != victim.turn.job()
-                && (victim.behind < lacking || mutant("taking/lacking"))
+                && mutated!(victim.behind < lacking, "taking/lacking" => true)
         })
     }
 
@@ -160,7 +157,7 @@ impl<T: SlotTurn> Taking<T> {
                 break;
             }
             // Slots that become free elsewhere go to the first jobs, so count all claims.
-            let served = if mutant("taking/spare") { 0 } else { claim.tasks.min(spare) };
+            let served = mutated!(claim.tasks.min(spare), "taking/spare" => 0);
             spare -= served;
             let wanted_before = wanted;
             wanted += claim.tasks - served;

@@ -18,7 +18,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use super::division::{Division, OrderedBits, mark};
 use super::{Size, VirtualCluster, VirtualOutcome, VirtualTurn};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_core::mapred::{JobId, step};
 
 /// A job that has been visited, with its whole slots.
@@ -115,7 +115,7 @@ impl Dealing {
         let (id, level) = (job.turn.1, &mut self.levels[job.of]);
         if std::mem::replace(&mut job.stage, DealingStage::Ended) == DealingStage::Fed {
             // Only the slots of a fed job have left the division.
-            self.division.spare += if mutant("hfsp/fed") { 0.0 } else { job.slots };
+            self.division.spare += mutated!(job.slots, "hfsp/fed" => 0.0);
         } else {
             level.jobs -= 1.0;
             self.more -= job.slots - level.slots;
@@ -152,7 +152,7 @@ impl Dealing {
             self.line.retain(|place| jobs[*place].is_hungry());
             (self.more, self.mark) = (0.0, 0);
         }
-        while self.more < over && !mutant("hfsp/over") {
+        while mutated!(self.more < over, "hfsp/over" => false) {
             let next = self.line.get(self.mark).copied();
             let Some(place) = next.or_else(|| self.look_further(cluster)) else { break };
             self.mark += 1;
