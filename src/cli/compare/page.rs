@@ -35,9 +35,6 @@ pub(super) fn sections(sides: &[ComparedSide]) -> Result<Vec<Section>, Failure> 
 }
 
 /// Returns the page.
-///
-/// # Errors
-/// If the files of a run cannot be read.
 pub(super) fn page(registry: &Registry, sides: &[ComparedSide]) -> Result<HtmlPage, Failure> {
     let mut sections = sections(sides)?;
     let runs: Vec<_> = runs(sides).collect();

@@ -100,9 +100,6 @@ impl Prepared {
     }
 
     /// Creates `nodes.csv` in a folder.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn nodes_table(&self, folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
         nodes_table(folder, self.labels(), self.topology.clone())
     }

@@ -78,26 +78,17 @@ impl RunResults {
     }
 
     /// Returns the properties of the run with which `summary.json` begins.
-    ///
-    /// # Errors
-    /// If the summary cannot be read.
     pub fn facts(&self) -> Result<RunFacts, ReadError> {
         RunFacts::deserialize(&*self.summary()?)
             .map_err(|error| ReadError::row(&self.place.path(SUMMARY), 1, error.to_string()))
     }
 
     /// Returns the jobs and attempts of the run, as the input of explanations.
-    ///
-    /// # Errors
-    /// If the run's files cannot be read.
     pub fn told(&self) -> Result<RunToExplain, ReadError> {
         self.told_with(|_| {})
     }
 
     /// As [`told`](Self::told); calls `also` with each attempt of the run.
-    ///
-    /// # Errors
-    /// If the run's files cannot be read.
     pub fn told_with(&self, also: impl FnMut(&AttemptRow)) -> Result<RunToExplain, ReadError> {
         let facts = self.facts()?;
         let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
@@ -137,9 +128,6 @@ impl RunResults {
     }
 
     /// Returns the histograms for whose names `is_wanted` returns `true`.
-    ///
-    /// # Errors
-    /// If their log cannot be read.
     pub fn histograms(
         &self,
         is_wanted: impl Fn(&str) -> bool,
@@ -179,9 +167,6 @@ impl RecentSummaries {
 
 impl RunResults {
     /// Reads all rows of a table into memory; for small tables only.
-    ///
-    /// # Errors
-    /// If the table cannot be read.
     pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
         (self as &dyn Results).all()
     }

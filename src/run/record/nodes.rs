@@ -46,9 +46,6 @@ struct MapPlaces {
 }
 
 /// Creates `nodes.csv`.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn nodes_table(
     folder: &Path,
     labels: Arc<[NodeLabel]>,

@@ -54,9 +54,6 @@ pub struct Concluded {
 ///
 /// The same manifest and runs give the same bytes. The folder must have the manifest already
 /// ([`write_manifest`]). If runs failed, `sheet` must not have their cells.
-///
-/// # Errors
-/// If a run's results cannot be read or a file cannot be written.
 pub fn conclude(
     sheet: &StudyManifest,
     store: &Store,
@@ -118,9 +115,6 @@ pub fn conclude(
 
 /// Writes a study's manifest into its folder. Removes the summary of another manifest first: a
 /// summary must always belong to the manifest beside it, even if this study is never finished.
-///
-/// # Errors
-/// If the manifest cannot be written.
 pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
     if summary.exists() && !read_manifest(folder).is_ok_and(|other| other == *sheet) {
