@@ -11,8 +11,7 @@
 
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
-use mumakil_cli::terminal;
-use mumakil_cli::{Chapter, Command, CommandGroup, Program, Satellite};
+use mumakil_cli::{Chapter, Command, CommandGroup, Program, Satellite, terminal};
 
 mod check;
 

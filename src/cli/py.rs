@@ -6,10 +6,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::{file, terminal};
+use super::{Program, file, terminal};
 use mumakil_results::tables::{self, CellKind};
 
 /// The module, without the types of the tables' columns.

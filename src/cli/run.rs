@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
-use super::interrupt;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::story::RunStory;
 use super::study::{PaceOptions, StudyRunArguments};
-use super::{terminal, verdicts};
+use super::{Program, interrupt, terminal, verdicts};
 use mumakil_base::files::{REPORT, SUMMARY};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::{counted, span};

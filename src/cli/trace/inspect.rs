@@ -9,8 +9,7 @@ use crate::lines::TerminalLines;
 use crate::terminal;
 use mumakil_base::units::tell::{self, counted, decimal_size, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
-use mumakil_core::mapred::Outcome;
-use mumakil_core::mapred::TaskTimes;
+use mumakil_core::mapred::{Outcome, TaskTimes};
 use mumakil_core::trace::FirstFew;
 use mumakil_scenario::workload::JobEntry;
 use mumakil_scenario::workload::format::{

@@ -17,9 +17,8 @@ use super::{
     WasteSummary, Watcher,
 };
 use mumakil_base::dense::grown;
-use mumakil_base::files;
-use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime, tell};
+use mumakil_base::{files, statistics};
 use mumakil_core::mapred::{
     Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TaskKind, TrackerFact, TrackerId,
     WorldFact,

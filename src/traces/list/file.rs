@@ -22,9 +22,9 @@ use mumakil_core::trace::{
 use mumakil_scenario::workload::exchange::PackedJobs;
 use mumakil_scenario::workload::format::{SeeJob, Trace, TraceToRead};
 use mumakil_scenario::workload::{
-    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, in_order, too_many_tasks,
+    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, ONE_SIZE, TakenNames, file_clashes,
+    in_order, too_many_tasks,
 };
-use mumakil_scenario::workload::{ONE_SIZE, TakenNames, file_clashes};
 use mumakil_yaml::{self as yaml, YamlProblem};
 
 /// The columns whose cells are texts: YAML must not turn a user `12` into a number or a pool `null`
