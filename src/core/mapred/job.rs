@@ -154,7 +154,7 @@ pub(super) enum TaskStage {
 }
 
 /// An attempt as the JobTracker sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct KnownAttempt {
     pub(super) number: u32,
     /// The tracker where it runs or ran.

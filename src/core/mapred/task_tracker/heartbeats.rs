@@ -21,6 +21,7 @@ use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// The heartbeats of one tracker.
+#[derive(Default)]
 pub(super) struct HeartbeatState {
     tracker: TrackerId,
     /// Whether the tracker's process runs.
@@ -85,18 +86,11 @@ impl HeartbeatState {
         let varies = costs.hadoop.heartbeat_fuzz != IntervalFuzz::NONE;
         Self {
             tracker,
-            is_up: false,
             manner,
-            was_brief: false,
             has_news: true,
-            is_hurried: false,
-            number: 0,
-            last_reply: None,
-            is_under_way: false,
-            is_planned: false,
-            sent_at: SimTime::ZERO,
             interval: costs.hadoop.heartbeat_floor,
             fuzz: varies.then(|| FuzzDraws::of(costs, tracker)),
+            ..Self::default()
         }
     }
 
