@@ -84,10 +84,10 @@ fn table_of_runs(runs: &[(&str, &ComparedRun)]) -> PageTable {
         PageColumn::text("run"),
         PageColumn::text("scenario"),
         PageColumn::text("policy"),
-        PageColumn::number("nodes", None),
-        PageColumn::number("seed", None),
+        PageColumn::number("nodes"),
+        PageColumn::number("seed"),
     ];
-    PageTable { caption: "What was run".to_owned(), columns: columns.into(), rows: rows.collect() }
+    PageTable::new("What was run", columns, rows)
 }
 
 /// Compares a run's jobs with those of the first run.
