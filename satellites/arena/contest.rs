@@ -131,7 +131,6 @@ impl Contest {
             .collect()
     }
 
-    /// Returns an axis of the study.
     pub(crate) fn axis(&self, name: &str) -> &Axis {
         let mut axes = self.study.sweep.axes.iter();
         axes.find(|axis| axis.name == name).expect("the contest has made the axis")

@@ -241,7 +241,6 @@ impl<'c> ContestNumbers<'c> {
         PairedRatio::of(&pairs.0, &pairs.1)
     }
 
-    /// Returns the score of a policy.
     pub(crate) fn score(&self, policy: &str, failures: &RunFailures) -> PolicyScore {
         let contest = self.contest;
         let suite = &contest.suite;

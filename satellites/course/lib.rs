@@ -120,12 +120,10 @@ lessons! {
     6: Policy { suite: "small", below: "1.0" },
 }
 
-/// Returns the numbers of all lessons.
 fn numbers() -> Vec<&'static str> {
     LESSONS.iter().map(Lesson::number).collect()
 }
 
-/// Returns the lesson of this number.
 fn lesson(number: &str) -> Result<&'static Lesson, String> {
     let found = number.parse().ok().and_then(|number: usize| LESSONS.get(number.checked_sub(1)?));
     found.ok_or_else(|| {

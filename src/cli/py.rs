@@ -44,7 +44,6 @@ impl PyArguments {
     }
 }
 
-/// Returns the text of the module.
 fn module() -> String {
     let mut columns = "= {\n".to_owned();
     for table in tables::all() {

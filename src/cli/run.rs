@@ -88,7 +88,6 @@ fn schedulers(sets: &[String]) -> Option<(usize, String)> {
 }
 
 impl RunArguments {
-    /// Runs the scenario.
     pub(crate) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         match schedulers(&self.overrides.sets) {

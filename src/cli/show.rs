@@ -212,7 +212,6 @@ fn stem(file: &str) -> &str {
     file.trim_end_matches(".csv")
 }
 
-/// Returns the text about a quantity.
 fn quantity(name: &str) -> Option<String> {
     let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
     let tables = tables::all();

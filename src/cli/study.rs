@@ -214,7 +214,6 @@ impl StudyArguments {
 }
 
 impl StudyRunArguments {
-    /// Returns the arguments for a study whose text has these settings.
     pub(super) fn of(
         study: PathBuf,
         out: Option<PathBuf>,
@@ -312,7 +311,6 @@ pub struct StudySession<'r> {
     workers: usize,
     /// The warnings about the studies, as far as the user has seen them.
     warned: Vec<Warning>,
-    /// The warnings of the runs.
     doubts: RunWarnings,
     began: Instant,
 }

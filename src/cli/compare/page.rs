@@ -34,7 +34,6 @@ pub(super) fn sections(sides: &[ComparedSide]) -> Result<Vec<Section>, Failure> 
     Ok(sections)
 }
 
-/// Returns the page.
 pub(super) fn page(registry: &Registry, sides: &[ComparedSide]) -> Result<HtmlPage, Failure> {
     let mut sections = sections(sides)?;
     let runs: Vec<_> = runs(sides).collect();

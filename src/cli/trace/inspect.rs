@@ -163,7 +163,6 @@ fn ending(outcome: Option<Outcome>) -> usize {
     }
 }
 
-/// Returns the lines about a trace.
 fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey) -> TerminalLines {
     let jobs = survey.jobs;
     let mut lines = TerminalLines::default();

@@ -124,7 +124,6 @@ impl Prepared {
         Ok(verdicts)
     }
 
-    /// Returns the report of the run.
     fn report(
         &self,
         folder: &RunFolder,

@@ -144,7 +144,6 @@ impl PackedRun {
         Ok(self.archive()?.index_for_name(&self.inside(name)).is_some())
     }
 
-    /// Returns the files of the run.
     pub(super) fn files(&self) -> io::Result<Vec<PackedFile>> {
         let archive = self.archive()?;
         let mut files = Vec::new();

@@ -9,7 +9,7 @@ mod log;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use hdrhistogram::Histogram;
@@ -73,8 +73,8 @@ impl RunResults {
     }
 
     fn text_of(&self, file: &str) -> Result<String, ReadError> {
-        let path = || self.place.path(file);
-        self.place.text(file).map_err(|source| cannot_read(&path(), source))
+        let text = self.place.text(file);
+        text.map_err(|source| ReadError::Read { path: self.place.path(file), source })
     }
 
     /// Returns the properties of the run with which `summary.json` begins.
@@ -230,10 +230,6 @@ impl Runs for RunResults {
 /// Returns the number in a value. Yes is 1, and no is 0: the mean over seeds is then a share of runs.
 fn number_in(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_bool().map(|is_so| f64::from(u8::from(is_so))))
-}
-
-fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {
-    ReadError::Read { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -115,7 +115,6 @@ impl Nodes {
 }
 
 impl NodeTally {
-    /// Returns its row of the table.
     fn row(self, label: &NodeLabel, ended: SimTime) -> NodeRow {
         let millis = |area: &LevelArea| SlotMillis((area.until(ended) / 1_000) as u64);
         let first = self.first.unwrap_or_default();

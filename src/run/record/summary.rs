@@ -267,7 +267,6 @@ impl SummaryTally {
         summaries.collect()
     }
 
-    /// Returns the summary of the run.
     pub(super) fn summary(&self, end: &RunEnd<'_>, losses: Option<&WasteSummary>) -> Summary {
         let RunEnd { books, run, waste, .. } = *end;
         let ended = |outcome| {

@@ -235,7 +235,6 @@ impl Ledger {
         Some(self.assign(task, wish, locality, out))
     }
 
-    /// Returns whether a task of a job may run on a tracker.
     fn may_run(&self, job: &Job, task: TaskId, tracker: TrackerId) -> bool {
         // A task that has failed here waits for another tracker; the next task may run here.
         !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))

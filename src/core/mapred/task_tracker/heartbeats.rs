@@ -121,7 +121,6 @@ impl HeartbeatState {
         self.sent_at
     }
 
-    /// Returns whether a heartbeat is under way.
     pub(super) fn is_under_way(&self) -> bool {
         self.is_under_way
     }
@@ -147,7 +146,6 @@ impl HeartbeatState {
         self.was_brief
     }
 
-    /// Plans the next heartbeat.
     pub(super) fn plan(&mut self, after: SimSpan, out: &mut Outbox) {
         self.number += 1;
         self.is_planned = true;
