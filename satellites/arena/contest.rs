@@ -7,8 +7,7 @@ use sha2::{Digest as _, Sha256};
 use crate::suite::{PolicyLimits, Suite};
 use mumakil_cli::policy::contestant::{Contestant, change_programs};
 use mumakil_scenario::{Name, Registry, ScenarioError};
-use mumakil_study::{Axis, SCENARIO, SEEDS};
-use mumakil_study::{Plan, Study};
+use mumakil_study::{Axis, Plan, SCENARIO, SEEDS, Study};
 use mumakil_yaml::{Origin, Path};
 
 /// The numbers that every contest measures beside those of the suite, to draw mean against tail.
@@ -132,7 +131,6 @@ impl Contest {
             .collect()
     }
 
-    /// Returns an axis of the study.
     pub(crate) fn axis(&self, name: &str) -> &Axis {
         let mut axes = self.study.sweep.axes.iter();
         axes.find(|axis| axis.name == name).expect("the contest has made the axis")

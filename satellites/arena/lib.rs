@@ -134,9 +134,6 @@ impl<'c> ScoredContest<'c> {
 
     /// Returns how long the decisions of a policy took in real time, in words; `None` if no run of it
     /// is there.
-    ///
-    /// # Errors
-    /// If runs cannot be read.
     pub fn cost(&self, policy: &str) -> Result<Option<String>, ScoreError> {
         let place = self.contest.policy(policy);
         let runs = StudyRuns::new(self.sheet, self.store);

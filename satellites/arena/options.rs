@@ -50,7 +50,6 @@ pub(super) struct DoneContest {
 }
 
 impl ContestOptions {
-    /// Returns the contest of some policies.
     pub(super) fn contest(
         &self,
         contestants: &[Contestant],
@@ -59,7 +58,6 @@ impl ContestOptions {
         Ok(Contest::new(suite(&self.suite)?, contestants, self.key.as_deref(), registry)?)
     }
 
-    /// Returns the folder of a contest.
     pub(super) fn out(&self, contest: &Contest) -> PathBuf {
         self.out.clone().unwrap_or_else(|| format!("out/{}", contest.study.name).into())
     }
@@ -101,7 +99,6 @@ impl ContestOptions {
         shown
     }
 
-    /// Writes the page of a contest.
     pub(super) fn write_page(
         &self,
         out: &Path,

@@ -99,7 +99,7 @@ impl ScoredContest<'_> {
         let scenarios = self.contest.suite.scenarios.iter().map(|one| &*one.label);
         let totals = ["total"].into_iter().chain(held_back.then_some("held back"));
         let numbers = totals.chain(["mean", "tail"]).chain(scenarios);
-        let columns = numbers.map(|title| PageColumn::number(title, None));
+        let columns = numbers.map(PageColumn::number);
         let row = |score: &&PolicyScore| {
             let ratio = |ratio| PageCell::maybe(ratio, shown);
             let total = match score.verdict() {
@@ -112,11 +112,11 @@ impl ScoredContest<'_> {
             row.extend(score.scenarios.iter().map(|one| ratio(one.ratio)));
             row
         };
-        PageTable {
-            caption: "Ratios to the best baseline of each scenario".to_owned(),
-            columns: [PageColumn::text("policy")].into_iter().chain(columns).collect(),
-            rows: ranked.iter().map(row).collect(),
-        }
+        PageTable::new(
+            "Ratios to the best baseline of each scenario",
+            [PageColumn::text("policy")].into_iter().chain(columns),
+            ranked.iter().map(row),
+        )
     }
 
     fn mean_against_tail(&self, ranked: &[&PolicyScore]) -> Drawing {
@@ -188,19 +188,19 @@ impl ScoredContest<'_> {
             PageColumn::text("scenario"),
             PageColumn::text("number"),
             PageColumn::text("best baseline"),
-            PageColumn::number("ratio to it", None),
+            PageColumn::number("ratio to it"),
             PageColumn::text("95 % interval"),
             PageColumn::text("bound"),
-            PageColumn::number("ratio to it", None),
+            PageColumn::number("ratio to it"),
         ];
         if score.held_back.is_some() {
-            columns.push(PageColumn::number("held back", None));
+            columns.push(PageColumn::number("held back"));
         }
-        PageTable {
-            caption: "The scenarios".to_owned(),
+        PageTable::new(
+            "The scenarios",
             columns,
-            rows: score.scenarios.iter().zip(&suite.scenarios).map(row).collect(),
-        }
+            score.scenarios.iter().zip(&suite.scenarios).map(row),
+        )
     }
 }
 

@@ -13,8 +13,9 @@ use mumakil_results::expect::ExprPlan;
 use mumakil_results::tables::{JobEnd, JobRow, ReadError, Results};
 use mumakil_run::output::OutputError;
 use mumakil_run::output::results::RunResults;
-use mumakil_study::{FindingsError, planned_metric};
-use mumakil_study::{Plan, SCENARIO, Store, StudyManifest, StudyRuns, failed, sign};
+use mumakil_study::{
+    FindingsError, Plan, SCENARIO, Store, StudyManifest, StudyRuns, failed, planned_metric, sign,
+};
 
 /// The score of a policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -240,7 +241,6 @@ impl<'c> ContestNumbers<'c> {
         PairedRatio::of(&pairs.0, &pairs.1)
     }
 
-    /// Returns the score of a policy.
     pub(crate) fn score(&self, policy: &str, failures: &RunFailures) -> PolicyScore {
         let contest = self.contest;
         let suite = &contest.suite;

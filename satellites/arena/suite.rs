@@ -35,7 +35,6 @@ pub struct Suite {
     pub description: String,
     /// The real time and the resources that a policy may use.
     pub limits: PolicyLimits,
-    /// Its scenarios.
     pub(crate) scenarios: Vec<SuiteScenario>,
     /// The policies beside which others are set, each with its label.
     pub(crate) baselines: Vec<(String, Value)>,
@@ -199,7 +198,6 @@ impl Suite {
         })
     }
 
-    /// Returns the weights of the scenarios.
     pub(crate) fn weights(&self) -> Vec<f64> {
         self.scenarios.iter().map(|one| one.weight).collect()
     }

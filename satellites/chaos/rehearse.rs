@@ -10,12 +10,11 @@ use crate::{HuntCatch, HuntTally, Subject};
 use mumakil_base::shell::{quoted, quoted_path};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::{count, counted, percent};
-use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
 use mumakil_cli::policy::contestant::{command_of, find};
 use mumakil_cli::run::real;
-use mumakil_cli::{known_programs, terminal};
+use mumakil_cli::{Program, known_programs, terminal};
 use mumakil_core::mapred::{PolicyProgram, ProgramPermit};
 use mumakil_run::output::write_file;
 

@@ -9,12 +9,11 @@ use std::path::PathBuf;
 use serde_yaml::{Mapping, Value};
 
 use super::{ExerciseAnswer, Lesson, lesson};
-use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
 use mumakil_cli::policy::contestant::contestant;
 use mumakil_cli::source::{self, Overrides};
-use mumakil_cli::{run, terminal, verdicts};
+use mumakil_cli::{Program, run, terminal, verdicts};
 use mumakil_core::mapred::ProgramPermit;
 use mumakil_run::emulation::Options;
 use mumakil_run::output::RunFolder;

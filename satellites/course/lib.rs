@@ -11,8 +11,7 @@
 
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
-use mumakil_cli::terminal;
-use mumakil_cli::{Chapter, Command, CommandGroup, Program, Satellite};
+use mumakil_cli::{Chapter, Command, CommandGroup, Program, Satellite, terminal};
 
 mod check;
 
@@ -121,12 +120,10 @@ lessons! {
     6: Policy { suite: "small", below: "1.0" },
 }
 
-/// Returns the numbers of all lessons.
 fn numbers() -> Vec<&'static str> {
     LESSONS.iter().map(Lesson::number).collect()
 }
 
-/// Returns the lesson of this number.
 fn lesson(number: &str) -> Result<&'static Lesson, String> {
     let found = number.parse().ok().and_then(|number: usize| LESSONS.get(number.checked_sub(1)?));
     found.ok_or_else(|| {

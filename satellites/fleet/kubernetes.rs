@@ -157,7 +157,6 @@ fn check_image(image: &str) -> Result<(), Failure> {
     }
 }
 
-/// Returns the manifest of the Job.
 fn manifest(tasks: &EngineTasks<'_>, options: &FleetOptions) -> Result<String, Failure> {
     let (Some(volume), Some(image)) = (&options.volume, &options.image) else {
         return Err(Failure::input(

@@ -139,7 +139,6 @@ struct SessionState {
     picture: LivePicture,
     past: RunPast,
     prepared: Arc<Prepared>,
-    /// The actions so far.
     done: Vec<TimedAction>,
     /// The past that the current run must repeat; `None` if it need not repeat any.
     same: Option<Box<RunBefore>>,

@@ -854,7 +854,6 @@ impl LoggedCluster {
     }
 }
 
-/// Puts a value at a path into a tree.
 fn put(tree: &mut Mapping, path: &str, value: Value) {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let keys: Vec<&str> = rest.split_terminator('.').collect();

@@ -37,7 +37,6 @@ struct SignsOfHost {
 }
 
 impl HostSigns {
-    /// Notes the signs of an attempt on a host.
     pub(super) fn add(&mut self, host: &str, attempt: &LoggedAttempt) {
         let is_success = attempt.result == Some(LoggedOutcome::Success);
         let (start, end) = (attempt.start_time, attempt.finish_time);

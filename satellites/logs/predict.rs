@@ -126,7 +126,6 @@ struct Prediction<'a> {
     /// How many of these jobs, from the first one on, the cluster was inferred from; the others were
     /// held back.
     calibrating: usize,
-    /// The jobs as they were replayed.
     replayed: &'a SeededJobs,
     what_if: Option<OtherSettings>,
 }

@@ -104,7 +104,6 @@ pub(super) struct SeededJobs {
     pub(super) means: Vec<JobRow>,
     /// The shortest and the longest sojourn of each job, in milliseconds, by its name.
     pub(super) ranges: FxHashMap<String, [u64; 2]>,
-    /// How many runs there are.
     pub(super) runs: usize,
 }
 

@@ -55,7 +55,6 @@ impl TraceClusterArguments {
     }
 }
 
-/// Returns the lines about a cluster.
 fn summary_lines(log: &Path, cluster: &LoggedCluster) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let about = format!("   inferred from {}", counted(cluster.jobs as u64, "job"));

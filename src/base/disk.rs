@@ -25,26 +25,17 @@ pub struct File {
 
 impl File {
     /// Creates a file, or empties an existing one.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::open(path, fs::File::options().write(true).create(true).truncate(true))
     }
 
     /// Opens a file as `options` say.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn open(path: &Path, options: &fs::OpenOptions) -> io::Result<Self> {
         ask(path)?;
         Ok(Self { path: path.to_owned(), file: options.open(path)? })
     }
 
     /// Opens a file to go on writing it; creates it if it does not exist.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn resume(path: &Path) -> io::Result<Self> {
         Self::open(path, fs::File::options().write(true).create(true).truncate(false))
     }
@@ -77,17 +68,11 @@ impl Seek for File {
 }
 
 /// Writes a whole file.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     File::create(path)?.write_all(content)
 }
 
 /// Creates a folder.
-///
-/// # Errors
-/// If it cannot be created.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     ask(path)?;
     fs::create_dir(path)

@@ -65,9 +65,6 @@ pub fn kept(folder: &Path, file: &Path, sha256: &str) -> Option<PathBuf> {
 
 /// Opens a file that a user has named. A named pipe is refused, since opening it could wait for a
 /// writer for ever. Pipes that a shell has opened, `<(…)` and `/dev/stdin`, have a writer.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -87,9 +84,6 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// Opens a file that Mumakil has written itself. Anything else in its place is refused: a device
 /// may have no end, and a named pipe no writer.
-///
-/// # Errors
-/// If it cannot be opened.
 pub fn open_own(path: &Path) -> io::Result<File> {
     own_length(path)?;
     File::open(path)
@@ -109,9 +103,6 @@ pub fn own_length(path: &Path) -> io::Result<u64> {
 }
 
 /// Reads the text of a file that Mumakil has written itself.
-///
-/// # Errors
-/// If it cannot be read.
 pub fn own_text(path: &Path) -> io::Result<String> {
     io::read_to_string(open_own(path)?)
 }

@@ -8,12 +8,11 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
-use super::{compare, file, interrupt, run, terminal};
+use super::{Program, compare, file, interrupt, run, terminal};
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_run::emulation::{Emulated, Options, Prepared};

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::source;
-use super::terminal;
+use super::{Program, source, terminal};
 use mumakil_base::units::tell::{counted, significant};
 use mumakil_core::mapred::SlotKind;
 use mumakil_scenario::{LoadedScenario, Registry};

@@ -16,13 +16,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::side::ComparedSide;
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::packed::Folders;
 use super::table::lines_of;
-use super::{file, terminal};
+use super::{Program, file, terminal};
 use mumakil_base::files::{RESOLVED, STUDY, SUMMARY};
 use mumakil_base::units::tell::listed;
 use mumakil_results::tables::{AttemptRow, ReadError, TableRow};

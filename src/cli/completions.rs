@@ -6,8 +6,7 @@ use clap_complete::Shell;
 use super::failure::Failure;
 use super::{Program, called, terminal};
 use crate::command::ArgumentNames;
-use mumakil_results::expect;
-use mumakil_results::tables;
+use mumakil_results::{expect, tables};
 use mumakil_scenario::{Reference, Starter};
 use mumakil_study as study;
 

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::Program;
-use super::compare;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
-use super::terminal;
+use super::{Program, compare, terminal};
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::{self, counted, span};
 use mumakil_results::explain::{

@@ -3,13 +3,11 @@
 use clap::ValueEnum;
 use indexmap::IndexMap;
 
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::terminal;
+use super::{Program, terminal};
 use mumakil_core::mapred::PolicyEntry;
-use mumakil_results::expect;
-use mumakil_results::tables;
+use mumakil_results::{expect, tables};
 use mumakil_scenario::{Registry, STARTERS};
 
 /// List scenarios, policies, quantities or tables

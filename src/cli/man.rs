@@ -1,8 +1,7 @@
 //! `mumakil man`: the manual pages, in roff.
 
-use super::Program;
 use super::failure::Failure;
-use super::terminal;
+use super::{Program, terminal};
 
 /// Print the manual page, or that of a command
 #[derive(Debug, clap::Args)]

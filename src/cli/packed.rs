@@ -10,7 +10,6 @@ use mumakil_run::output::{AsideFolder, OutputError, Packs, ReplacedFiles, RunPla
 
 /// Folders of runs. The unpacked ones exist until this value is dropped.
 pub(super) struct Folders {
-    /// The paths of the folders.
     pub(super) paths: Vec<PathBuf>,
     /// The temporary folder of the unpacked runs; it is removed when this is dropped.
     _unpacked: Option<AsideFolder>,

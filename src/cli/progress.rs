@@ -83,7 +83,6 @@ impl JobCount {
         Self(ProgressBar::no_length().with_style(style.expect("the template is right")))
     }
 
-    /// Counts a job.
     pub(crate) fn tick(&self) {
         self.0.inc(1);
     }

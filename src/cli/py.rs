@@ -6,10 +6,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
-use super::{file, terminal};
+use super::{Program, file, terminal};
 use mumakil_results::tables::{self, CellKind};
 
 /// The module, without the types of the tables' columns.
@@ -45,7 +44,6 @@ impl PyArguments {
     }
 }
 
-/// Returns the text of the module.
 fn module() -> String {
     let mut columns = "= {\n".to_owned();
     for table in tables::all() {

@@ -3,17 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
-use super::interrupt;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::story::RunStory;
 use super::study::{PaceOptions, StudyRunArguments};
-use super::{terminal, verdicts};
+use super::{Program, interrupt, terminal, verdicts};
 use mumakil_base::files::{REPORT, SUMMARY};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::{counted, span};
@@ -90,7 +88,6 @@ fn schedulers(sets: &[String]) -> Option<(usize, String)> {
 }
 
 impl RunArguments {
-    /// Runs the scenario.
     pub(crate) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         match schedulers(&self.overrides.sets) {

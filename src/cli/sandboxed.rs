@@ -7,8 +7,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 
-use super::failure;
-use super::terminal;
+use super::{failure, terminal};
 use mumakil_base::units::Bytes;
 use mumakil_external::sandbox;
 

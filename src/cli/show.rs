@@ -4,11 +4,10 @@
 //! unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
-use super::Program;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
-use super::terminal;
+use super::{Program, terminal};
 use mumakil_base::nearest::nearest;
 use mumakil_base::worded;
 use mumakil_external::protocol;
@@ -213,7 +212,6 @@ fn stem(file: &str) -> &str {
     file.trim_end_matches(".csv")
 }
 
-/// Returns the text about a quantity.
 fn quantity(name: &str) -> Option<String> {
     let (name, of, about) = expect::quantities().find(|(known, ..)| *known == name)?;
     let tables = tables::all();

@@ -34,20 +34,17 @@ pub use self::elsewhere::{
 };
 pub use self::folder::command;
 pub use self::merge::conclude_all;
-use super::Program;
 use super::drive::DriveOption;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::StudyBar;
 use super::run::real;
-use super::source;
-use super::{terminal, verdicts};
+use super::{Program, source, terminal, verdicts};
 use mumakil_base::files::{REPORT, SUMMARY};
 use mumakil_base::units::SimSpan;
 use mumakil_base::units::tell::counted;
-use mumakil_core::mapred::PolicyFailed;
-use mumakil_core::mapred::PolicyProgram;
+use mumakil_core::mapred::{PolicyFailed, PolicyProgram};
 use mumakil_run::MODEL;
 use mumakil_run::output::OutputError;
 use mumakil_runtime::Transport;
@@ -217,7 +214,6 @@ impl StudyArguments {
 }
 
 impl StudyRunArguments {
-    /// Returns the arguments for a study whose text has these settings.
     pub(super) fn of(
         study: PathBuf,
         out: Option<PathBuf>,
@@ -315,7 +311,6 @@ pub struct StudySession<'r> {
     workers: usize,
     /// The warnings about the studies, as far as the user has seen them.
     warned: Vec<Warning>,
-    /// The warnings of the runs.
     doubts: RunWarnings,
     began: Instant,
 }

@@ -13,10 +13,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::Program;
 use super::failure::Failure;
 use super::progress::JobCount;
-use super::{file, terminal};
+use super::{Program, file, terminal};
 use mumakil_base::units::Bytes;
 use mumakil_base::units::tell::counted;
 use mumakil_core::trace::{Records, Strictness, TraceError};

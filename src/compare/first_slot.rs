@@ -65,9 +65,6 @@ pub struct PartedSlots {
 
 impl FirstSlot {
     /// Finds the first slot that two runs give to different jobs; `None` if there is none.
-    ///
-    /// # Errors
-    /// If their attempts cannot be read.
     pub fn find([one, other]: [&dyn Results; 2]) -> Result<Option<Self>, ReadError> {
         let runs = [slots(one)?, slots(other)?];
         Ok(Self::of([&runs[0], &runs[1]]))

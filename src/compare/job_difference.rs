@@ -14,7 +14,6 @@ use mumakil_results::tables::{JobRow, ReadError, Results};
 /// The first difference between two runs of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JobDifference {
-    /// The kind of slot.
     pub(crate) kind: SlotKind,
     /// The index of the run in which the slot comes later, or the task runs longer.
     pub(crate) later: usize,

@@ -124,7 +124,7 @@ impl<'a> JobPairs<'a> {
         });
         SideTable {
             caption: caption.into(),
-            keys: vec![PageColumn::number("job", None), PageColumn::text("name")],
+            keys: vec![PageColumn::number("job"), PageColumn::text("name")],
             sides: sides.map(str::to_owned).into(),
             changes,
             rows: rows.collect(),

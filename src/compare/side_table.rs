@@ -52,20 +52,16 @@ impl SideTable {
             let behind = if place == 0 { &[][..] } else { self.changes };
             [name.as_str()].into_iter().chain(behind.iter().map(|it| it.title()))
         });
-        let numbers = titles.map(|title| PageColumn::number(title, None));
+        let numbers = titles.map(PageColumn::number);
         // Times below one another have one unit.
         let times = self.rows.iter().filter(|row| row.unit == Unit::TIME);
         let values = tell::largest(times.clone().flat_map(SideRow::numbers));
         let differences = tell::largest(times.flat_map(SideRow::differences));
-        PageTable {
-            caption: self.caption.clone(),
-            columns: self.keys.iter().cloned().chain(numbers).chain(self.notes.clone()).collect(),
-            rows: self
-                .rows
-                .iter()
-                .map(|row| row.cells(self.changes, [values, differences]))
-                .collect(),
-        }
+        PageTable::new(
+            self.caption.clone(),
+            self.keys.iter().cloned().chain(numbers).chain(self.notes.clone()),
+            self.rows.iter().map(|row| row.cells(self.changes, [values, differences])),
+        )
     }
 }
 

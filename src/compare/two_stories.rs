@@ -79,9 +79,6 @@ impl<'r> RunPair<'r> {
 
     /// Returns the first slot that goes to another job; `None` if there is none, or if the runs have
     /// different jobs: then it says nothing about their policies.
-    ///
-    /// # Errors
-    /// If the attempts of the runs cannot be read.
     pub fn first_slot(&self) -> Result<Option<FirstSlot>, ReadError> {
         let [one, other] = self.0.each_ref().map(|run| &run.tables.jobs);
         let mut twins = one.iter().zip(other);
@@ -119,9 +116,6 @@ impl<'r> RunPair<'r> {
     }
 
     /// Reads the stories of the job at these indices.
-    ///
-    /// # Errors
-    /// If the attempts of the runs cannot be read.
     pub fn stories(&'r self, places: [usize; 2]) -> Result<TwoStories<'r>, ReadError> {
         let both = [0, 1].map(|run| self.0[run].explain(places[run]));
         // All times differ a little. A tenth of the whole difference is chosen: where that much has

@@ -13,8 +13,8 @@
 //! gives the same bytes.
 //!
 //! All charts follow these rules:
-//! - Colour is never the only distinction: lines have markers, areas are hatched, dashes mean
-//!   theory; a second line of the same colour has dots between dashes. Hollow marks are published
+//! - Colour is never the only distinction: lines have markers, areas are hatched; a second
+//!   line of the same colour has dots between dashes. Hollow marks are published
 //!   values, and a cross lies over values to doubt.
 //! - Every mark shows its value when a reader points at it; legends are above the plot, never on
 //!   data.
@@ -59,7 +59,7 @@ pub use ecdf::{Ecdf, EcdfSample};
 pub use gantt::{BarFate, BarOwner, Gantt, GanttBar};
 pub use heat::Heat;
 pub use lanes::GanttRow;
-pub use lines::{LinePoint, LineSeries, ReferenceLine, ValueLines};
+pub use lines::{LinePoint, LineSeries, ValueLines};
 pub use palette::{SeriesLook, SeriesStyles, style};
 pub use percentiles::{Curve, Percentiles};
 pub use ratios::{Ratio, RatioSeries, Ratios};

@@ -148,6 +148,16 @@ pub struct PageTable {
 }
 
 impl PageTable {
+    /// Returns a table.
+    pub fn new(
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = PageColumn>,
+        rows: impl IntoIterator<Item = Vec<PageCell>>,
+    ) -> Self {
+        let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
+        Self { caption: caption.into(), columns, rows }
+    }
+
     /// Returns the table without the columns that have nothing in any row, such as the intervals of
     /// a single seed.
     pub fn without_empty_columns(self) -> Self {
@@ -169,8 +179,6 @@ fn used<T>(all: Vec<T>, is_used: &[bool]) -> Vec<T> {
 pub struct PageColumn {
     /// The heading.
     pub title: String,
-    /// The unit of its numbers, if they have one.
-    pub unit: Option<&'static str>,
     /// A line in small letters beneath the heading, such as the expression that the heading puts
     /// into words.
     pub beneath: String,
@@ -208,9 +216,9 @@ impl PageColumn {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Returns a column of numbers in a unit.
-    pub fn number(title: impl Into<String>, unit: Option<&'static str>) -> Self {
-        Self { title: title.into(), unit, is_number: true, ..Self::default() }
+    /// Returns a column of numbers.
+    pub fn number(title: impl Into<String>) -> Self {
+        Self { title: title.into(), is_number: true, ..Self::default() }
     }
 
     /// Returns the column with an expression beneath the heading, unless the heading is that

@@ -12,9 +12,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::policy::External;
 use super::sandbox::SandboxOptions;
-use mumakil_base::files;
 use mumakil_base::units::SimSpan;
-use mumakil_base::with_defaults;
+use mumakil_base::{files, with_defaults};
 use mumakil_core::mapred::{Complaint, Policy as _, PolicyProgram};
 use mumakil_core::trace::hex;
 

@@ -168,9 +168,6 @@ impl ExprPlan {
 
     /// Returns the expression's number for each seed of a cell; `None` for a run without such a
     /// number.
-    ///
-    /// # Errors
-    /// If the files of a run cannot be read.
     pub fn measure(&self, runs: &dyn Runs, cell: &[usize]) -> Result<Vec<Option<f64>>, ReadError> {
         let evaluator = eval::Evaluator::new(&self.space, runs);
         (0..runs.seeds())
@@ -182,9 +179,6 @@ impl ExprPlan {
     }
 
     /// Returns the expression's numbers in one run: one for each job or task that has a number.
-    ///
-    /// # Errors
-    /// If the files of the run cannot be read.
     pub fn values(
         &self,
         runs: &dyn Runs,
@@ -196,9 +190,6 @@ impl ExprPlan {
     }
 
     /// Returns the expression's histogram in one run; `None` if the expression is not a histogram.
-    ///
-    /// # Errors
-    /// If the files of the run cannot be read.
     pub fn histogram(
         &self,
         runs: &dyn Runs,
@@ -222,9 +213,6 @@ impl ExprPlan {
 
     /// Judges the expectation to which this expression belongs, and pairs published numbers with
     /// measured numbers.
-    ///
-    /// # Errors
-    /// If the files of a run cannot be read.
     pub fn verdict(
         &self,
         runs: &dyn Runs,
@@ -238,9 +226,6 @@ impl ExprPlan {
     }
 
     /// Judges the expression in every cell to which it applies.
-    ///
-    /// # Errors
-    /// If the files of a run cannot be read.
     pub fn judge(&self, runs: &dyn Runs, known_gap: bool) -> Result<ExpectationVerdict, ReadError> {
         verdict::judge(&self.term, &self.space, runs, known_gap)
     }

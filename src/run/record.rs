@@ -87,9 +87,6 @@ pub trait Watcher: Send {
     }
 
     /// Completes the output at the end of the run.
-    ///
-    /// # Errors
-    /// If an output cannot be written.
     fn finish(&mut self, _end: &RunEnd<'_>) -> Result<(), RecordError> {
         Ok(())
     }

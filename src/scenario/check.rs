@@ -115,7 +115,6 @@ impl Checked {
         self.warnings.push(Warning::Doubt(message));
     }
 
-    /// Adds problems with the options of a source.
     fn add_options(&mut self, source: &dyn Source, problems: Vec<YamlProblem>) {
         let at = options_of(source);
         self.problems.extend(problems.into_iter().map(|problem| problem.inside(&at)));
@@ -521,7 +520,6 @@ fn drawn<'a>(
     })
 }
 
-/// Returns the path of the options of a source.
 fn options_of(source: &dyn Source) -> Path {
     Path::of("workload").key(source.key())
 }

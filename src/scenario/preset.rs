@@ -22,7 +22,6 @@ pub(super) struct Presets {
     /// The text of the plain preset. All other presets are laid over it, and it is used if none is
     /// named.
     plain: &'static str,
-    /// The presets.
     files: &'static [Starter],
 }
 
@@ -67,7 +66,6 @@ pub fn hadoop_preset(line: HadoopLine) -> Hadoop {
 }
 
 impl Presets {
-    /// Returns the names of the presets.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|file| file.name)
     }
@@ -96,7 +94,6 @@ impl Presets {
         Some(value)
     }
 
-    /// Returns the plain preset.
     pub(super) fn plain(&self) -> Value {
         parse(self.plain)
     }

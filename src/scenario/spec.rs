@@ -15,9 +15,8 @@ use super::later::LaterChange;
 use crate::fault::Fault;
 use crate::workload::jobs::JobEntry;
 use crate::workload::spec::WorkloadSpec;
-use mumakil_base::text_form;
 use mumakil_base::units::SimSpan;
-use mumakil_base::with_defaults;
+use mumakil_base::{text_form, with_defaults};
 use mumakil_core::cluster::ClusterSpec;
 use mumakil_core::mapred::{
     AutoSpan, ExpectedJob, Hadoop, PolicyProgram, PolicySite, SchedulerChoice, Speculation,

@@ -419,7 +419,6 @@ fn between(start: u64, end: u64) -> Result<Option<u64>, String> {
     Ok(end.checked_sub(start))
 }
 
-/// Reads a trace of batch jobs.
 fn read(
     columns: &'static BatchFormat,
     file: TraceToRead<'_>,

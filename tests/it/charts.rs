@@ -3,8 +3,8 @@
 use mumakil::chart::{
     Arrangement, AxisUnit, Bar, BarFate, BarOwner, BarSeries, Bars, BoxSeries, Boxes, Caption,
     ChartAxis, Curve, Density, Drawing, Ecdf, EcdfSample, Gantt, GanttBar, GanttRow, Heat,
-    LinePoint, LineSeries, Percentiles, Ratio, RatioSeries, Ratios, ReferenceLine, SeriesLook,
-    Stack, StackLayer, ValueLines,
+    LinePoint, LineSeries, Percentiles, Ratio, RatioSeries, Ratios, SeriesLook, Stack, StackLayer,
+    ValueLines,
 };
 
 fn caption(id: &str, title: &str) -> Caption {
@@ -96,7 +96,7 @@ fn lines_with_bands() {
             LinePoint { x, y, band: Some((y - spread * y / x.sqrt(), y + spread * y / x.sqrt())) }
         };
         let points = nodes.clone().map(point).collect();
-        LineSeries { name: name.to_owned(), points, theory: false, published: Vec::new() }
+        LineSeries { name: name.to_owned(), points, published: Vec::new() }
     };
     let bound = nodes.clone().map(|x| LinePoint { x, y: 40.0 + 2_600.0 / x, band: None }).collect();
     let chart = ValueLines {
@@ -106,14 +106,8 @@ fn lines_with_bands() {
         lines: vec![
             line("fair", 9_000.0, 0.4),
             line("hfsp", 4_000.0, 0.3),
-            LineSeries {
-                name: "fluid model".to_owned(),
-                points: bound,
-                theory: true,
-                published: Vec::new(),
-            },
+            LineSeries { name: "fluid model".to_owned(), points: bound, published: Vec::new() },
         ],
-        references: vec![ReferenceLine { name: "alone on an empty cluster".to_owned(), y: 45.0 }],
         band: "95 % confidence".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));
@@ -191,7 +185,7 @@ fn published_lines() {
         let points = [0.0, 1.0, 5.0, 10.0].into_iter().zip(ours);
         let points = points.map(|(x, y)| LinePoint { x, y, band: Some((y - 0.02, y + 0.02)) });
         let published = published.to_vec();
-        LineSeries { name: name.to_owned(), points: points.collect(), theory: false, published }
+        LineSeries { name: name.to_owned(), points: points.collect(), published }
     };
     let chart = ValueLines {
         caption: caption("published-lines", "Figure 15: locality against the wait"),
@@ -206,7 +200,6 @@ fn published_lines() {
             line("jobs of 12 maps", [0.12, 0.97, 1.0, 1.0], &[(0.0, 0.11), (2.5, 0.9)]),
             line("jobs of 36 maps", [0.3, 0.98, 1.0, 1.0], &[]),
         ],
-        references: Vec::new(),
         band: "95 % confidence".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));

@@ -54,12 +54,12 @@ fn sizes(prediction: &Prediction<'_>) -> PageTable {
         let cells = sizes.map(|share| PageCell::number(share, percent(share)));
         [PageCell::text(name)].into_iter().chain(cells).collect()
     });
-    let numbers = ["mean", "median", "p90", "worst"].map(|name| PageColumn::number(name, None));
-    PageTable {
-        caption: "The error, as a share of each job's logged sojourn".to_owned(),
-        columns: [PageColumn::text("of the")].into_iter().chain(numbers).collect(),
-        rows: rows.collect(),
-    }
+    let numbers = ["mean", "median", "p90", "worst"].map(PageColumn::number);
+    PageTable::new(
+        "The error, as a share of each job's logged sojourn",
+        [PageColumn::text("of the")].into_iter().chain(numbers),
+        rows,
+    )
 }
 
 fn scatter(prediction: &Prediction<'_>) -> Drawing {
@@ -103,7 +103,7 @@ fn jobs(prediction: &Prediction<'_>) -> PageTable {
     };
     jobs.0.truncate(MOST_JOBS);
     let mut table = jobs.table(caption, ["logged", "predicted"], &[]);
-    let notes = ["error"].into_iter().chain(PARTS).map(|name| PageColumn::number(name, None));
+    let notes = ["error"].into_iter().chain(PARTS).map(PageColumn::number);
     table.notes = [PageColumn::text("replays")].into_iter().chain(notes).collect();
     for (row, job) in table.rows.iter_mut().zip(&jobs.0) {
         let parts = (0..PARTS.len()).map(|part| error_of(job, part));
@@ -131,9 +131,9 @@ fn cluster(prediction: &Prediction<'_>) -> PageTable {
         let cells = [setting.path, &setting.value, setting.sure.word(), &setting.reason];
         cells.map(PageCell::text).into()
     });
-    PageTable {
-        caption: format!("What {} jobs of the log show", cluster.jobs),
-        columns: ["Setting", "Value", "How sure", "Reason"].map(PageColumn::text).into(),
-        rows: rows.collect(),
-    }
+    PageTable::new(
+        format!("What {} jobs of the log show", cluster.jobs),
+        ["Setting", "Value", "How sure", "Reason"].map(PageColumn::text),
+        rows,
+    )
 }

@@ -116,11 +116,11 @@ fn unfinished(jobs: &[&JobPair<'_>], side: usize, first: [u64; 2]) -> Vec<(f64, 
 pub(super) fn means(prediction: &Prediction<'_>) -> PageTable {
     let jobs = prediction.judges();
     let what_if = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
-    let mut columns = vec![PageColumn::text("of"), PageColumn::number("jobs", None)];
-    columns.extend(SIDES.map(|side| PageColumn::number(side, None)));
-    columns.push(PageColumn::number("error", None));
+    let mut columns = vec![PageColumn::text("of"), PageColumn::number("jobs")];
+    columns.extend(SIDES.map(PageColumn::number));
+    columns.push(PageColumn::number("error"));
     if what_if.is_some() {
-        columns.extend([PageColumn::number("with the settings", None), PageColumn::text("band")]);
+        columns.extend([PageColumn::number("with the settings"), PageColumn::text("band")]);
     }
     let all = [("all".to_owned(), jobs.iter().collect::<Vec<_>>())];
     let groups = GROUPINGS.into_iter().flat_map(|grouping| {
@@ -145,9 +145,5 @@ pub(super) fn means(prediction: &Prediction<'_>) -> PageTable {
         }
         row
     });
-    PageTable {
-        caption: "Mean sojourns of the jobs that judge".to_owned(),
-        columns,
-        rows: rows.collect(),
-    }
+    PageTable::new("Mean sojourns of the jobs that judge", columns, rows)
 }

@@ -34,10 +34,6 @@ pub(super) fn sections(sides: &[ComparedSide]) -> Result<Vec<Section>, Failure> 
     Ok(sections)
 }
 
-/// Returns the page.
-///
-/// # Errors
-/// If the files of a run cannot be read.
 pub(super) fn page(registry: &Registry, sides: &[ComparedSide]) -> Result<HtmlPage, Failure> {
     let mut sections = sections(sides)?;
     let runs: Vec<_> = runs(sides).collect();
@@ -87,10 +83,10 @@ fn table_of_runs(runs: &[(&str, &ComparedRun)]) -> PageTable {
         PageColumn::text("run"),
         PageColumn::text("scenario"),
         PageColumn::text("policy"),
-        PageColumn::number("nodes", None),
-        PageColumn::number("seed", None),
+        PageColumn::number("nodes"),
+        PageColumn::number("seed"),
     ];
-    PageTable { caption: "What was run".to_owned(), columns: columns.into(), rows: rows.collect() }
+    PageTable::new("What was run", columns, rows)
 }
 
 /// Compares a run's jobs with those of the first run.

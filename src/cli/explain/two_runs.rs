@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{OneJob, end, find, read};
-use crate::compare;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::table::lines_of_table;
-use crate::terminal;
+use crate::{compare, terminal};
 use mumakil_base::shell::quoted_path;
 use mumakil_base::units::tell::counted;
 use mumakil_compare::{

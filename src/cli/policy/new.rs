@@ -5,10 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::as_program;
-use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
-use crate::{file, terminal};
+use crate::{Program, file, terminal};
 use mumakil_base::disk;
 use mumakil_external::template;
 use mumakil_run::output::{AsideFolder, ReplacedFiles};

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use super::status::is_of_a_study;
-use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
-use crate::terminal;
+use crate::{Program, terminal};
 use mumakil_base::units::tell::counted;
 use mumakil_run::output::machine;
 use mumakil_study::{Status, WallInstant, WriterState};

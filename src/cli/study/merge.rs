@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashSet;
 
 use super::{AtWork, OtherMachines, outcome};
-use crate::Program;
 use crate::failure::Failure;
 use crate::progress::RunBar;
-use crate::{terminal, verdicts};
+use crate::{Program, terminal, verdicts};
 use mumakil_base::files::REPORT;
 use mumakil_base::units::tell::counted;
 use mumakil_run::output::OutputError;

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use super::{folder, lasted, warn, workers};
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::lines::TerminalLines;
 use crate::progress::StudyBar;
-use crate::source;
-use crate::terminal;
+use crate::{interrupt, source, terminal};
 use mumakil_base::units::tell::{self, counted};
 use mumakil_core::mapred::ProgramPermit;
 use mumakil_results::expect::Unit;

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Program;
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::table::{Align, table};
-use crate::terminal;
+use crate::{Program, terminal};
 use mumakil_base::files::{REPORT, RESOLVED, STUDY};
 use mumakil_base::units::tell::{count, counted, percent, span};
 use mumakil_study::{End, FAILED, Life, Status, StudyProcess, WallInstant, WriterState, rate};

@@ -9,8 +9,7 @@ use crate::lines::TerminalLines;
 use crate::terminal;
 use mumakil_base::units::tell::{self, counted, decimal_size, span};
 use mumakil_base::units::{Bytes, Count, SimSpan};
-use mumakil_core::mapred::Outcome;
-use mumakil_core::mapred::TaskTimes;
+use mumakil_core::mapred::{Outcome, TaskTimes};
 use mumakil_core::trace::FirstFew;
 use mumakil_scenario::workload::JobEntry;
 use mumakil_scenario::workload::format::{
@@ -164,7 +163,6 @@ fn ending(outcome: Option<Outcome>) -> usize {
     }
 }
 
-/// Returns the lines about a trace.
 fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey) -> TerminalLines {
     let jobs = survey.jobs;
     let mut lines = TerminalLines::default();

@@ -55,7 +55,7 @@ pub struct Costs {
 }
 
 /// The phases of one attempt on one node.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttemptPlan {
     /// How long the process takes to start.
     pub start_up: SimSpan,
@@ -75,6 +75,14 @@ pub struct AttemptPlan {
     /// Otherwise a timer ends each phase, and other messages of the same instant may come in
     /// between.
     pub at_once: bool,
+}
+
+/// An attempt, and the node on which it begins.
+#[derive(Clone, Copy)]
+struct LaunchSite<'l> {
+    launch: &'l LaunchOrder,
+    tracker: TrackerId,
+    node: &'l Node,
 }
 
 impl Costs {
@@ -102,10 +110,11 @@ impl Costs {
         reading: Option<InputReading>,
     ) -> AttemptPlan {
         let from = reading.and_then(|reading| reading.from);
-        let mut plan = self.plan_from(launch, tracker, node, from);
+        let site = LaunchSite { launch, tracker, node };
+        let mut plan = self.plan_from(site, from);
         plan.start_up += self.copying(&launch.job, tracker, node);
         if let Some(saved) = launch.saved {
-            self.skip_saved(saved, launch, tracker, node, &mut plan);
+            self.skip_saved(saved, site, &mut plan);
         }
         match reading {
             None => {}
@@ -116,14 +125,8 @@ impl Costs {
     }
 
     /// Lets an attempt read the state of an earlier attempt, and do only the work that is left.
-    fn skip_saved(
-        &self,
-        saved: SavedWork,
-        launch: &LaunchOrder,
-        tracker: TrackerId,
-        node: &Node,
-        plan: &mut AttemptPlan,
-    ) {
+    fn skip_saved(&self, saved: SavedWork, site: LaunchSite<'_>, plan: &mut AttemptPlan) {
+        let LaunchSite { launch, tracker, node } = site;
         let (job, task) = (&launch.job, launch.attempt.task);
         // The input of a reduce is what it has fetched and sorted.
         let input = match task.kind {
@@ -154,24 +157,18 @@ impl Costs {
         }
     }
 
-    fn plan_from(
-        &self,
-        launch: &LaunchOrder,
-        tracker: TrackerId,
-        node: &Node,
-        from: Option<Copy>,
-    ) -> AttemptPlan {
-        let attempt = launch.attempt;
-        match (launch.role, attempt.task.kind) {
+    fn plan_from(&self, site: LaunchSite<'_>, from: Option<Copy>) -> AttemptPlan {
+        let (launch, kind) = (site.launch, site.launch.attempt.task.kind);
+        match (launch.role, kind) {
             // Match the role first, since the removal of an attempt's output has the kind of that
             // attempt's task.
             (Role::TaskCleanup, _) | (Role::Work, TaskKind::Cleanup | TaskKind::Setup) => {
                 self.service(launch)
             }
             (Role::Work, TaskKind::Map | TaskKind::Reduce) => match &launch.job.traced {
-                Some(traced) => self.traced(launch, traced, tracker, node),
-                None if attempt.task.kind == TaskKind::Map => self.map(launch, tracker, node, from),
-                None => self.reduce(launch, tracker, node),
+                Some(traced) => self.traced(site, traced),
+                None if kind == TaskKind::Map => self.map(site, from),
+                None => self.reduce(site),
             },
         }
     }
@@ -206,25 +203,16 @@ impl Costs {
         });
         AttemptPlan {
             start_up,
-            shuffle: PhaseEffort::default(),
-            fetch_loop: FetchLoop::default(),
-            sort: PhaseEffort::default(),
             work: work.into(),
-            commits: false,
-            breaks: None,
             at_once: self.hadoop.behaviour().passes_empty_phases,
+            ..AttemptPlan::default()
         }
     }
 
     /// Returns the phases of an attempt from a trace. The trace's times include the start-up and
     /// all delay by sharing.
-    fn traced(
-        &self,
-        launch: &LaunchOrder,
-        traced: &Traced,
-        tracker: TrackerId,
-        node: &Node,
-    ) -> AttemptPlan {
+    fn traced(&self, site: LaunchSite<'_>, traced: &Traced) -> AttemptPlan {
+        let LaunchSite { launch, tracker, node } = site;
         let AttemptId { task, .. } = launch.attempt;
         let (times, fails) = launch.drawn.unwrap_or_else(|| {
             let mut rng = stream(self.seed, Purpose::Traced, subject(launch.attempt));
@@ -294,13 +282,8 @@ impl Costs {
         writes && self.hadoop.commit_pending != CommitPending::None
     }
 
-    fn map(
-        &self,
-        launch: &LaunchOrder,
-        tracker: TrackerId,
-        node: &Node,
-        from: Option<Copy>,
-    ) -> AttemptPlan {
+    fn map(&self, site: LaunchSite<'_>, from: Option<Copy>) -> AttemptPlan {
+        let LaunchSite { launch, tracker, node } = site;
         let (job, attempt) = (&launch.job, launch.attempt);
         let index = attempt.task.index;
         // Never change the order of the draws below: every run of every seed would change.
@@ -330,21 +313,20 @@ impl Costs {
         let written = if job.reduces == 0 { job.map.output } else { Bytes::ZERO };
         AttemptPlan {
             start_up,
-            shuffle: PhaseEffort::default(),
-            fetch_loop: FetchLoop::default(),
-            sort: PhaseEffort::default(),
             work: self.effort([
                 transfer(read, reads_by, source, || read_rate.time_for(read)),
                 self.computing(computing.ceil_mul(noise * penalty / node.speed.get()), tracker),
-                self.writing(written, attempt, tracker, node),
+                self.writing(written, site),
             ]),
             commits: self.commits(job, TaskKind::Map),
             breaks: self.breaks(launch, tracker),
             at_once: self.hadoop.behaviour().passes_empty_phases,
+            ..AttemptPlan::default()
         }
     }
 
-    fn reduce(&self, launch: &LaunchOrder, tracker: TrackerId, node: &Node) -> AttemptPlan {
+    fn reduce(&self, site: LaunchSite<'_>) -> AttemptPlan {
+        let LaunchSite { launch, tracker, node } = site;
         let (job, attempt) = (&launch.job, launch.attempt);
         let cost = &job.reduce;
         let mut rng = self.task_stream(Purpose::ReduceTime, attempt);
@@ -362,7 +344,7 @@ impl Costs {
         };
         let shuffle = match &cost.shuffle_time {
             Some(time) => time.of(index, &mut rng).into(),
-            None => self.fetching(fetched, attempt, tracker, node),
+            None => self.fetching(fetched, site),
         };
         // `noise` and the node's speed change only the computing, not the work of disks and wires.
         let slowness = noise / node.speed.get();
@@ -373,7 +355,7 @@ impl Costs {
             sort: self.effort([self.computing(sort.ceil_mul(slowness), tracker)]),
             work: self.effort([
                 self.computing(computing.ceil_mul(slowness), tracker),
-                self.writing(cost.output.of(index), attempt, tracker, node),
+                self.writing(cost.output.of(index), site),
             ]),
             commits: self.commits(job, TaskKind::Reduce),
             breaks: self.breaks(launch, tracker),
@@ -393,19 +375,14 @@ impl Costs {
 
     /// Returns the effort of a reduce to fetch `bytes` bytes; each node holds the same share of
     /// them.
-    fn fetching(
-        &self,
-        bytes: Bytes,
-        attempt: AttemptId,
-        tracker: TrackerId,
-        node: &Node,
-    ) -> PhaseEffort {
+    fn fetching(&self, bytes: Bytes, site: LaunchSite<'_>) -> PhaseEffort {
+        let LaunchSite { launch, tracker, node } = site;
         let rates = self.rates.of_node(tracker, node, &self.topology);
         // Every node holds the same share of the outputs, so a rack's share follows from its number
         // of nodes.
         let near = Bytes::new(self.topology.part_in_rack(tracker, bytes.get() as f64) as u64);
         let far = bytes.saturating_sub(near);
-        let wires = || self.shared.as_ref()?.fetching(attempt, tracker);
+        let wires = || self.shared.as_ref()?.fetching(launch.attempt, tracker);
         self.effort([transfer(bytes, NodeResource::Network, wires, || {
             rates.rack.time_for(near) + rates.off_rack.time_for(far)
         })])
@@ -414,11 +391,9 @@ impl Costs {
     fn writing(
         &self,
         bytes: Bytes,
-        attempt: AttemptId,
-        tracker: TrackerId,
-        node: &Node,
+        LaunchSite { launch, tracker, node }: LaunchSite<'_>,
     ) -> EffortPart {
-        let uses = || self.shared.as_ref()?.writing(attempt, tracker);
+        let uses = || self.shared.as_ref()?.writing(launch.attempt, tracker);
         transfer(bytes, NodeResource::Disk, uses, || node.disk.time_for(bytes))
     }
 

@@ -23,7 +23,7 @@ use self::page_cache::PageCache;
 use crate::cluster::{FlowIndex, Reread, Resources, SharedResources, Speeds, TrackerId};
 use crate::mapred::message::{FlowBegins, FlowId, FlowRate, Mail, ToFabric, ToTracker};
 use crate::mapred::outbox::{Core, Outbox};
-use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::units::SimSpan;
 
 /// The fabric of a cluster.
 #[derive(Debug)]
@@ -91,10 +91,6 @@ impl Fabric {
         self.plan_to_settle(out);
     }
 
-    fn set_memory(&mut self, node: TrackerId, left: Bytes) {
-        self.page_caches[node.index()].set_room(left);
-    }
-
     fn set_speeds(&mut self, node: TrackerId, speeds: Speeds, out: &mut Outbox) {
         for (id, capacity) in self.resources.at_speeds(node, speeds) {
             self.sharing.set_capacity(id, capacity);
@@ -135,7 +131,7 @@ impl Core for Fabric {
         match msg {
             ToFabric::FlowBegins(flow) => self.begin(flow, out),
             ToFabric::FlowEnds { id, is_done } => self.end(*id, *is_done, out),
-            ToFabric::MemoryLeft(node, left) => self.set_memory(*node, *left),
+            ToFabric::MemoryLeft(node, left) => self.page_caches[node.index()].set_room(*left),
             ToFabric::Speeds(node, speeds) => self.set_speeds(*node, **speeds, out),
             ToFabric::Settle => self.settle(out),
         }

@@ -154,7 +154,7 @@ pub(super) enum TaskStage {
 }
 
 /// An attempt as the JobTracker sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct KnownAttempt {
     pub(super) number: u32,
     /// The tracker where it runs or ran.
@@ -166,7 +166,6 @@ pub(super) struct KnownAttempt {
     pub(super) state: AttemptState,
     /// Whether the job counts it as running.
     pub(super) is_counted: bool,
-    /// Whether a kill was ordered.
     pub(super) is_kill_ordered: bool,
     /// Whether the order lets it save its work first.
     pub(super) is_saving: bool,
@@ -178,7 +177,6 @@ pub(super) struct KnownAttempt {
     pub(super) is_halted: bool,
     /// Whether it was launched beside another attempt of the task.
     pub(super) is_second: bool,
-    /// When it was launched.
     pub(super) launched: SimTime,
     /// Its progress, in millionths; kept only if the policy reads progress, or slow tasks are
     /// looked for.

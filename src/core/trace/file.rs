@@ -102,9 +102,6 @@ impl TraceFile {
 
 /// Returns the SHA-256 of a file's content, or of the logs in a folder with their configurations, in
 /// hexadecimal digits.
-///
-/// # Errors
-/// If a file cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, TraceError> {
     if !is_many(path) {
         return Ok(hex(&content_of(path)?));

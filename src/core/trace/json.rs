@@ -99,9 +99,6 @@ fn bare(error: &serde_json::Error) -> String {
 }
 
 /// Writes an object on one line.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write(record: &impl Serialize, mut to: impl io::Write) -> io::Result<()> {
     serde_json::to_writer(&mut to, record)?;
     to.write_all(b"\n")
@@ -128,9 +125,6 @@ pub mod count {
     use serde::ser::Serializer;
 
     /// Writes −1 for `None`.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn serialize<S, N>(count: &Option<N>, to: S) -> Result<S::Ok, S::Error>
     where
         S: Serializer,

@@ -33,9 +33,6 @@ const BRACKETS: &str = "write JSON objects one after the other, without `[ , ]`,
 
 impl Opening {
     /// Reads the first record of a file, plain or gzipped, or of the first log in a folder.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         let logs = if path.is_dir() { log_files(path)? } else { Vec::new() };
         Self::of(TraceText::open(logs.last().map_or(path, PathBuf::as_path))?)

@@ -179,9 +179,6 @@ pub struct Suspicion {
 
 impl<T: Record> Records<T> {
     /// Opens a file.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Self, TraceError> {
         Self::open_with(path, strictness, None)
     }

@@ -226,7 +226,6 @@ impl TraceText {
         Ok((ended || !line.is_empty()).then_some(start))
     }
 
-    /// Returns the next byte, if there is one.
     fn next_byte(&mut self) -> Result<Option<u8>, TraceError> {
         let mut next = None;
         self.take(|chunk, _| {

@@ -95,7 +95,6 @@ impl Boxes {
         placed
     }
 
-    /// Returns the look of the box of a group and a series.
     fn look(&self, group: usize, series: usize) -> usize {
         self.looks.get(group).map_or(series, |look| look.0)
     }

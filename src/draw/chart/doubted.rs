@@ -20,7 +20,6 @@ pub struct DoubtedValues {
 }
 
 impl DoubtedValues {
-    /// Returns whether a value is doubted.
     pub(super) fn has(&self, value: (usize, usize)) -> bool {
         self.values.contains(&value)
     }

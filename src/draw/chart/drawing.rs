@@ -183,7 +183,6 @@ impl ChartSheet {
         self.add(html! { defs { (definitions) } });
     }
 
-    /// Draws the legend.
     pub(super) fn legend(&mut self, keys: &[LegendKey]) {
         let (markup, height) = legend::draw(keys, MARGIN, self.below, self.room());
         self.add(markup);
@@ -309,7 +308,6 @@ impl ChartSheet {
         self.notes.extend(wrap(text, self.room(), 3));
     }
 
-    /// Returns the drawing.
     pub(super) fn finish(mut self) -> Drawing {
         for line in std::mem::take(&mut self.notes) {
             self.below += LEADING;
@@ -320,12 +318,10 @@ impl ChartSheet {
     }
 }
 
-/// Returns the labelled ticks.
 fn labels(scale: &AxisScale) -> impl DoubleEndedIterator<Item = (&Tick, &str)> {
     scale.ticks.iter().filter_map(|tick| Some((tick, tick.label.as_deref()?)))
 }
 
-/// Returns the grid of an x axis.
 fn grid(x: &AxisScale, area: &PlotArea) -> String {
     let (top, bottom) = (Coordinate(area.top), Coordinate(area.bottom));
     labels(x)

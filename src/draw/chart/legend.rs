@@ -23,7 +23,7 @@ const LONGEST: f64 = 220.0;
 const ROWS: usize = 4;
 
 impl LegendKey {
-    /// Returns the key of a line: in the style of its series, or with the class `dash` or `dots`.
+    /// Returns the key of a line: in the style of its series, or with another class.
     pub(super) fn line(name: &str, series: usize, other: Option<&str>) -> Self {
         let class = other.map_or(stroke(series).to_owned(), |other| format!("line {other}"));
         let sign = html! {

@@ -1,4 +1,4 @@
-//! Line charts: values over a number, with confidence bands, and lines of theory.
+//! Line charts: values over a number, with confidence bands.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use super::legend::LegendKey;
 use super::palette::{colour, marker, stroke};
 use super::published::{self, PublishedMark};
 use super::scale::{AxisScale, ChartAxis, Extent, ScaleEnds};
-use super::text::{Coordinate, tip};
+use super::text::tip;
 
 /// The most markers on a line; more would hide the line.
 const MARKERS: usize = 30;
@@ -25,8 +25,6 @@ pub struct ValueLines {
     pub y: ChartAxis,
     /// The lines, in the order of the legend.
     pub lines: Vec<LineSeries>,
-    /// Values to compare with, such as the bounds of a theory.
-    pub references: Vec<ReferenceLine>,
     /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
@@ -38,9 +36,6 @@ pub struct LineSeries {
     pub name: String,
     /// The points, in any order; they are drawn in the order of x.
     pub points: Vec<LinePoint>,
-    /// Whether the values come from theory instead of measurements. Such a line is dashed and has
-    /// no markers.
-    pub theory: bool,
     /// Published points of the line: x and value.
     pub published: Vec<(f64, f64)>,
 }
@@ -54,15 +49,6 @@ pub struct LinePoint {
     pub y: f64,
     /// The lower and the upper end of the band.
     pub band: Option<(f64, f64)>,
-}
-
-/// A horizontal line at a value.
-#[derive(Clone, Debug)]
-pub struct ReferenceLine {
-    /// Its name.
-    pub name: String,
-    /// The value.
-    pub y: f64,
 }
 
 impl ValueLines {
@@ -83,16 +69,12 @@ impl ValueLines {
             points.retain(|(x, y)| over.see(&self.x, *x) & extent.see(&self.y, *y));
             published.push(points);
         }
-        // Keep the extents of the points, since notes are about points only. Bands and references
-        // are added to the extents later.
+        // Keep the extents of the points, since notes are about points only. Bands are added to the
+        // extents later.
         let seen = (over, extent);
-        let levels: Vec<(usize, &ReferenceLine)> = self.references.iter().enumerate().collect();
         let bands = lines.iter().flatten().filter_map(|point| point.band);
         for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
-        }
-        for (_, reference) in &levels {
-            extent = extent.include(&self.y, reference.y);
         }
         let x = AxisScale::new(&self.x, over, ScaleEnds::Round, 7);
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
@@ -103,11 +85,6 @@ impl ValueLines {
         let plot = LinePlot { chart: self, x: &x, y: &y, area };
         for (number, points) in lines.iter().enumerate() {
             sheet.add(plot.bands(number, points));
-        }
-        for (number, reference) in levels {
-            if self.y.shows(reference.y) {
-                sheet.add(plot.reference(self.lines.len() + number, reference));
-            }
         }
         for (number, points) in lines.iter().enumerate() {
             sheet.add(plot.line(number, points));
@@ -144,18 +121,10 @@ impl ValueLines {
     }
 
     fn keys(&self) -> Vec<LegendKey> {
-        let lines = self.lines.iter().enumerate().map(|(number, line)| {
-            LegendKey::line(&line.name, number, line.theory.then_some("dash"))
-        });
-        let references = self.references.iter().enumerate().map(|(number, reference)| {
-            LegendKey::line(&reference.name, self.lines.len() + number, Some("dots"))
-        });
+        let numbered = self.lines.iter().enumerate();
+        let lines = numbered.map(|(number, line)| LegendKey::line(&line.name, number, None));
         let published = self.lines.iter().any(|line| !line.published.is_empty());
-        lines
-            .chain(references)
-            .chain(published.then(published::ring_key))
-            .chain(self.caption.doubted.key())
-            .collect()
+        lines.chain(published.then(published::ring_key)).chain(self.caption.doubted.key()).collect()
     }
 }
 
@@ -205,30 +174,16 @@ impl LinePlot<'_> {
         thin(&upper, VERTICES).into_iter().chain(lower.into_iter().rev()).collect()
     }
 
-    fn reference(&self, number: usize, reference: &ReferenceLine) -> Markup {
-        let y = Coordinate(self.area.y(self.y.place(reference.y)));
-        let value = self.chart.y.unit.text(reference.y);
-        html! {
-            path class={ "line dots " (colour(number)) }
-                d={ "M" (Coordinate(self.area.left)) " " (y) "H" (Coordinate(self.area.right)) } {
-                (tip(&format!("{}: {value}", reference.name)))
-            }
-        }
-    }
-
     fn line(&self, number: usize, points: &[LinePoint]) -> Markup {
         let line = &self.chart.lines[number];
         let places: Vec<Dot> = points.iter().map(|point| self.place(point.x, point.y)).collect();
-        let class = if line.theory { "line dash" } else { stroke(number) };
         let every = points.len().div_ceil(MARKERS).max(1);
         html! {
             g class=(colour(number)) {
-                path class=(class) d=(path(&thin(&places, VERTICES))) { (tip(&line.name)) }
-                @if !line.theory {
-                    g class="mark" {
-                        @for (point, place) in points.iter().zip(&places).step_by(every) {
-                            g { (tip(&self.label(line, point))) (marker(number, place.0, place.1)) }
-                        }
+                path class=(stroke(number)) d=(path(&thin(&places, VERTICES))) { (tip(&line.name)) }
+                g class="mark" {
+                    @for (point, place) in points.iter().zip(&places).step_by(every) {
+                        g { (tip(&self.label(line, point))) (marker(number, place.0, place.1)) }
                     }
                 }
             }
@@ -262,19 +217,14 @@ mod tests {
     use super::super::unit::AxisUnit;
     use super::*;
 
-    fn draw(points: Vec<LinePoint>, theory: bool) -> String {
-        let lines = vec![LineSeries {
-            name: "hfsp".to_owned(),
-            points,
-            theory,
-            published: vec![(20.0, 60.0)],
-        }];
+    fn draw(points: Vec<LinePoint>) -> String {
+        let published = vec![(20.0, 60.0)];
+        let lines = vec![LineSeries { name: "hfsp".to_owned(), points, published }];
         let chart = ValueLines {
             caption: Caption::default(),
             x: ChartAxis::linear("Nodes", AxisUnit::Count),
             y: ChartAxis::log("Mean sojourn time", AxisUnit::Seconds),
             lines,
-            references: vec![ReferenceLine { name: "bound".to_owned(), y: 30.0 }],
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()
@@ -282,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_point_tells_its_value_and_band() {
-        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: Some((80.0, 100.0)) }], false);
+        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: Some((80.0, 100.0)) }]);
         assert!(svg.contains("hfsp, 10: 1 min 30 s (1 min 20 s to 1 min 40 s)"), "{svg}");
         assert!(svg.contains("Bands: 95 % confidence."));
     }
@@ -290,10 +240,8 @@ mod tests {
     #[test]
     fn a_band_below_zero_ends_at_the_foot_of_a_logarithmic_axis() {
         let band = Some((-5.0, 100.0));
-        let svg = draw(
-            vec![LinePoint { x: 1.0, y: 9.0, band }, LinePoint { x: 2.0, y: 9.0, band }],
-            false,
-        );
+        let svg =
+            draw(vec![LinePoint { x: 1.0, y: 9.0, band }, LinePoint { x: 2.0, y: 9.0, band }]);
         assert!(svg.contains("class=\"band c-0\""), "{svg}");
     }
 
@@ -301,26 +249,19 @@ mod tests {
     fn a_band_without_a_foot_is_no_spike_between_its_neighbours() {
         let point = |x, low| LinePoint { x, y: 9.0, band: Some((low, 100.0)) };
         let spike = [point(1.0, 5.0), point(2.0, -5.0), point(3.0, 5.0), point(4.0, 5.0)];
-        let svg = draw(spike.into(), false);
+        let svg = draw(spike.into());
         assert_eq!(svg.matches("class=\"band c-0\"").count(), 3, "{svg}");
         assert!(svg.contains("they begin at zero or below"), "{svg}");
         let flat = [point(1.0, -5.0), point(2.0, 0.0)];
-        assert_eq!(draw(flat.into(), false).matches("class=\"band c-0\"").count(), 1);
+        assert_eq!(draw(flat.into()).matches("class=\"band c-0\"").count(), 1);
     }
 
     #[test]
     fn published_values_stand_in_hollow_marks_and_in_the_legend() {
-        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: None }], false);
+        let svg = draw(vec![LinePoint { x: 10.0, y: 90.0, band: None }]);
         assert!(svg.contains("hfsp, 20, published: 1 min"), "{svg}");
         // The ring occurs once in the chart and once in the legend.
         assert_eq!(svg.matches("class=\"ring\"").count(), 2, "{svg}");
         assert_eq!(svg.matches(">published<").count(), 1, "{svg}");
-    }
-
-    #[test]
-    fn theory_is_dashed_and_has_no_markers() {
-        let svg = draw(vec![LinePoint { x: 1.0, y: 9.0, band: None }], true);
-        assert!(svg.contains("line dash") && !svg.contains("class=\"mark\""), "{svg}");
-        assert!(!svg.contains("Bands"));
     }
 }

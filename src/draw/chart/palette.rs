@@ -107,8 +107,7 @@ pub(super) fn small_mark_colour(look: SeriesLook) -> String {
     if look.has_own_colour() { colour(look.0) } else { "c-soft".to_owned() }
 }
 
-/// Returns the CSS class of the line of a series. The second line of a colour is dashed and dotted,
-/// and so differs from the dashed lines of theory.
+/// Returns the CSS class of the line of a series. The second line of a colour is dashed and dotted.
 pub(super) fn stroke(series: usize) -> &'static str {
     if is_first(series) { "line" } else { "line again" }
 }

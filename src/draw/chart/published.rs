@@ -18,13 +18,11 @@ pub(super) struct PublishedMark {
     pub(super) label: String,
 }
 
-/// Returns the legend key of rings.
 pub(super) fn ring_key() -> LegendKey {
     let sign = html! { g class="c-ink" { (ring(0, 14.0, 0.0)) } };
     LegendKey::sign("published", sign)
 }
 
-/// Returns the legend key of diamonds.
 pub(super) fn diamond_key() -> LegendKey {
     LegendKey::sign("published", diamond((14.0, 0.0)))
 }

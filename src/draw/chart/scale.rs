@@ -35,7 +35,6 @@ impl ChartAxis {
         Self { title: title.into(), unit, spacing: Spacing::Log }
     }
 
-    /// Returns whether the axis can show the value.
     pub(super) fn shows(&self, value: f64) -> bool {
         is_number(value) && (self.spacing == Spacing::Linear || 1e-100 < value)
     }

@@ -326,7 +326,6 @@ fn area_under(means: &[f64], edges: &[f64]) -> f64 {
     spans.zip(means).map(|(span, mean)| span * mean).sum()
 }
 
-/// Returns the key of a line with this class.
 fn line_key(name: &str, class: &str) -> LegendKey {
     LegendKey::sign(name, html! { path class=(class) d="M0 0H28" {} })
 }

@@ -145,19 +145,18 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn line()(name in name(), theory in any::<bool>(),
+    fn line()(name in name(),
         points in vec((number(), number(), interval()), 0..50),
         published in vec((number(), number()), 0..5)) -> LineSeries {
         let points = points.into_iter().map(|(x, y, band)| LinePoint { x, y, band }).collect();
-        LineSeries { name, points, theory, published }
+        LineSeries { name, points, published }
     }
 }
 
 prop_compose! {
     fn lines()(caption in caption(), x in axis(), y in axis(), band in name(),
-        lines in vec(line(), 0..12), references in vec((name(), number()), 0..3)) -> Drawing {
-        let references = references.into_iter().map(|(name, y)| ReferenceLine { name, y }).collect();
-        ValueLines { caption, x, y, lines, references, band }.draw()
+        lines in vec(line(), 0..12)) -> Drawing {
+        ValueLines { caption, x, y, lines, band }.draw()
     }
 }
 

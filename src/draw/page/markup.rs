@@ -203,9 +203,6 @@ fn table(table: &PageTable) -> Markup {
                             @for column in &table.columns {
                                 th scope="col" class=[column.is_number.then_some("n")] {
                                     (column.title)
-                                    @if let Some(unit) = column.unit {
-                                        " " span.unit { (unit) }
-                                    }
                                     @if !column.beneath.is_empty() {
                                         code.beneath { (column.beneath) }
                                     }
@@ -343,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_cell_sorts_by_its_value_and_shows_its_text() {
-        let columns = vec![PageColumn::number("Sojourn", Some("s"))];
+        let columns = vec![PageColumn::number("Sojourn")];
         let rows = vec![vec![PageCell::number(61.5, "1 min 02 s")], vec![PageCell::unknown()]];
         let table = html(PageBlock::Table(PageTable { caption: "Jobs".to_owned(), columns, rows }));
         assert!(table.contains(r#"<td class="n" data-value="61.5">1 min 02 s</td>"#), "{table}");

@@ -284,7 +284,6 @@ fn computed() -> Vec<NamedQuantity> {
     }
 }
 
-/// Returns a number as a cell.
 fn number(number: Option<f64>) -> CellValue<'static> {
     number.map_or(CellValue::Empty, CellValue::Decimal)
 }
@@ -330,7 +329,6 @@ pub(super) static ROW_KEYS: LazyLock<Vec<RowKey>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the keys of a table.
 fn keys_of<R: TableRow>() -> impl Iterator<Item = RowKey> {
     R::COLUMNS.iter().filter_map(|column| {
         let kind = match column.info.kind {

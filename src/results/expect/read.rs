@@ -34,7 +34,6 @@ struct ChosenJob {
     key: u32,
 }
 
-/// Reads a quantity of a run.
 pub(super) fn read(
     quantity: &NamedQuantity,
     selection: &Selection,

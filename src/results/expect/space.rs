@@ -123,8 +123,5 @@ pub trait Runs {
 
     /// Returns the results of a run. `cell` has the index of a value on each axis; `seed` is the
     /// index of a seed.
-    ///
-    /// # Errors
-    /// If the run cannot be read.
     fn run(&self, cell: &[usize], seed: usize) -> Result<&dyn Results, ReadError>;
 }

@@ -94,9 +94,6 @@ pub struct JobToExplain {
 
 /// Reads a run from its files. `orders` has the orders in which the run's policies served jobs,
 /// each with the millisecond from which it holds. `also` is called with each row of `tasks.csv`.
-///
-/// # Errors
-/// If its files cannot be read.
 pub fn read(
     results: &dyn Results,
     orders: Vec<(u64, Precedence)>,

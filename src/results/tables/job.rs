@@ -262,9 +262,6 @@ pub struct RunJobs {
 
 impl RunJobs {
     /// Reads the jobs of a run from `jobs.csv`.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn read(results: &dyn Results) -> Result<Self, ReadError> {
         let warm_up = results.warm_up()?;
         Ok(Self { all: results.all()?, warm_up })

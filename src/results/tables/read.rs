@@ -29,29 +29,17 @@ pub trait Results {
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
     /// Returns a number of the summary that is left out if it is zero.
-    ///
-    /// # Errors
-    /// If the summary cannot be read.
     fn number_or_zero(&self, path: &str) -> Result<f64, ReadError>;
 
     /// Returns a histogram by name, in microseconds; empty if no value was recorded.
-    ///
-    /// # Errors
-    /// If the log of histograms cannot be read.
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError>;
 
     /// Returns the end of the warm-up; jobs that arrive before it are not counted.
-    ///
-    /// # Errors
-    /// If the summary cannot be read.
     fn warm_up(&self) -> Result<SimTime, ReadError>;
 }
 
 impl dyn Results + '_ {
     /// Reads all rows of a table into memory; for small tables only.
-    ///
-    /// # Errors
-    /// If the table cannot be read.
     pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
         let mut all = Vec::new();
         self.rows(|row| {

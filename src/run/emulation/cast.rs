@@ -15,7 +15,7 @@ use mumakil_core::mapred::{
     JobTrackerOptions, Mail, MapOutputs, NameNode, NotedRefusals, ReplicationUpkeep, Scheduler,
     TaskTracker, ToInjector, ToJobTracker, ToTracker, TrackerId, TrueDurations,
 };
-use mumakil_runtime::{Links, OpeningMail, RunCores, Stopwatch};
+use mumakil_runtime::{Links, OpeningMail, RunCores};
 use mumakil_scenario::fault::Effects;
 use mumakil_scenario::workload::{JobInjector, Submission, SubmissionWay, Workload};
 use mumakil_scenario::{LaterChange, Scenario};
@@ -58,7 +58,7 @@ pub(super) fn assemble(
         Box::new(policies.first),
         JobTrackerOptions {
             seed: Some(seed),
-            successors: boxed_policies(policies.successors),
+            successors: policies.successors.into_iter().map(|it| Box::new(it) as _).collect(),
             reloads: policies.reloads,
             refusals: match () {
                 () if scenario.record.decisions => NotedRefusals::Emitted,
@@ -141,10 +141,6 @@ impl ActingPolicies {
         let policies = std::iter::once(&mut self.first).chain(&mut self.successors);
         policies.filter(|policy| policy.needs().truth).for_each(|policy| policy.foresee(&truth));
     }
-}
-
-fn boxed_policies(policies: Vec<Stopwatch>) -> Vec<Box<dyn Scheduler>> {
-    policies.into_iter().map(|policy| -> Box<dyn Scheduler> { Box::new(policy) }).collect()
 }
 
 fn boxed<C: Core + 'static>(core: C) -> Box<dyn Core<Msg = C::Msg>> {

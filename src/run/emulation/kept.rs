@@ -100,9 +100,6 @@ impl Prepared {
     }
 
     /// Creates `nodes.csv` in a folder.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn nodes_table(&self, folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
         nodes_table(folder, self.labels(), self.topology.clone())
     }
@@ -127,7 +124,6 @@ impl Prepared {
         Ok(verdicts)
     }
 
-    /// Returns the report of the run.
     fn report(
         &self,
         folder: &RunFolder,

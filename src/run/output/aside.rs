@@ -129,9 +129,6 @@ impl AsideFile {
     }
 
     /// Opens the hidden file again, for a second writer such as a watcher.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn reopen(&self) -> io::Result<File> {
         File::open(self.hidden.path(), fs::File::options().write(true))
     }
@@ -265,9 +262,6 @@ impl Drop for UnfinishedLine {
 }
 
 /// Writes a file; replaces an existing one.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), OutputError> {
     let target = folder.join(name);
     let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
@@ -277,9 +271,6 @@ pub fn write_file(folder: &Path, name: &str, content: &[u8]) -> Result<(), Outpu
 }
 
 /// Copies a file with its permissions; replaces an existing one.
-///
-/// # Errors
-/// If it cannot be read or written.
 pub fn copy_file(from: &Path, to: &Path) -> Result<(), OutputError> {
     let unread = |source| OutputError::Read { path: from.to_owned(), source };
     let unwritten = |source| OutputError::Write { path: to.to_owned(), source };

@@ -31,9 +31,6 @@ pub struct RunChecksums {
 impl RunChecksums {
     /// Computes the checksums of all files in `folder` and below, except `perf.json` and the report,
     /// which no command reads.
-    ///
-    /// # Errors
-    /// If a file cannot be read.
     pub fn of(folder: &Path, run: Option<String>) -> Result<Self, OutputError> {
         let mut files = files_below(folder)?;
         files.retain(|(name, _)| ![PERF, REPORT].contains(&name.as_str()));

@@ -29,9 +29,6 @@ impl Digest {
     /// Computes the digest of all files in `folder` and below, in the order of their names. It
     /// leaves out `perf.json`, the report (which shows the digest) and the resolved scenario (which
     /// holds paths of traces).
-    ///
-    /// # Errors
-    /// If a file cannot be read.
     pub fn of(folder: &Path) -> Result<Self, OutputError> {
         let mut names: Vec<String> =
             files_below(folder)?.into_iter().map(|(name, _)| name).collect();

@@ -49,26 +49,17 @@ impl RunFolder {
     }
 
     /// Writes a file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
         let path = self.path().join(name);
         disk::write(&path, content.as_ref()).map_err(|source| OutputError::Write { path, source })
     }
 
     /// Writes a value as indented JSON.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), OutputError> {
         self.write(name, json::text_of(value))
     }
 
     /// Writes the resolved scenario. Its first line marks the folder as a run's.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write_scenario(&self, yaml: &str) -> Result<(), OutputError> {
         let version = env!("CARGO_PKG_VERSION");
         let header = format!("{MARKER}{version}; running it gives the same bytes.");

@@ -10,9 +10,6 @@ use super::{OutputError, write_file};
 use mumakil_base::files;
 
 /// Writes a value as indented JSON into a file of a folder.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_json(folder: &Path, name: &str, value: &impl Serialize) -> Result<(), OutputError> {
     write_file(folder, name, text_of(value).as_bytes())
 }

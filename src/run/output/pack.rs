@@ -69,9 +69,6 @@ struct CheckedFile {
 
 impl Packs {
     /// Reads the packs that were added to a folder since the last call.
-    ///
-    /// # Errors
-    /// If a pack cannot be read.
     pub fn refresh(&mut self, folder: &Path, names: &[String]) -> Result<(), OutputError> {
         for name in names {
             // Hidden files are not packs.
@@ -143,14 +140,10 @@ impl PackedRun {
     }
 
     /// Returns whether the run has a file of this name.
-    ///
-    /// # Errors
-    /// If the pack cannot be read.
     pub fn has(&self, name: &str) -> io::Result<bool> {
         Ok(self.archive()?.index_for_name(&self.inside(name)).is_some())
     }
 
-    /// Returns the files of the run.
     pub(super) fn files(&self) -> io::Result<Vec<PackedFile>> {
         let archive = self.archive()?;
         let mut files = Vec::new();

@@ -17,9 +17,6 @@ use mumakil_core::mapred::ExternalWork;
 /// Writes the cost of a run that has just ended in this process: wall time, messages, the time of
 /// decisions in nanoseconds, and the time of a policy that is another program; with the digest and
 /// the checksums of the run's files.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn write_perf(
     folder: &RunFolder,
     wall: Duration,

@@ -93,9 +93,6 @@ pub fn create(target: &Path, force: bool) -> Result<AsideFile, OutputError> {
 
 impl Perfetto {
     /// Begins to write the trace of a run on the nodes `labels` into a file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn begin(file: &AsideFile, labels: &[NodeLabel]) -> Result<Self, OutputError> {
         let path = file.target();
         Self::open(file, labels)

@@ -69,9 +69,6 @@ impl RunPlace {
     }
 
     /// Copies the run's files into a folder.
-    ///
-    /// # Errors
-    /// If the files cannot be read or the folder cannot be written.
     pub fn copy_into(&self, folder: &Path) -> Result<(), OutputError> {
         for (name, _) in self.files()? {
             let target = folder.join(&name);

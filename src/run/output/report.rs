@@ -114,9 +114,6 @@ pub struct RunReport<'a> {
 
 impl RunReport<'_> {
     /// Returns the report as a page.
-    ///
-    /// # Errors
-    /// If the run's files cannot be read.
     pub fn page(&self) -> Result<HtmlPage, ReadError> {
         let (scenario, summary) = (self.scenario, self.summary);
         let jobs = RunJobs::read(self.results)?;

@@ -9,7 +9,7 @@ mod log;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use hdrhistogram::Histogram;
@@ -73,31 +73,22 @@ impl RunResults {
     }
 
     fn text_of(&self, file: &str) -> Result<String, ReadError> {
-        let path = || self.place.path(file);
-        self.place.text(file).map_err(|source| cannot_read(&path(), source))
+        let text = self.place.text(file);
+        text.map_err(|source| ReadError::Read { path: self.place.path(file), source })
     }
 
     /// Returns the properties of the run with which `summary.json` begins.
-    ///
-    /// # Errors
-    /// If the summary cannot be read.
     pub fn facts(&self) -> Result<RunFacts, ReadError> {
         RunFacts::deserialize(&*self.summary()?)
             .map_err(|error| ReadError::row(&self.place.path(SUMMARY), 1, error.to_string()))
     }
 
     /// Returns the jobs and attempts of the run, as the input of explanations.
-    ///
-    /// # Errors
-    /// If the run's files cannot be read.
     pub fn told(&self) -> Result<RunToExplain, ReadError> {
         self.told_with(|_| {})
     }
 
     /// As [`told`](Self::told); calls `also` with each attempt of the run.
-    ///
-    /// # Errors
-    /// If the run's files cannot be read.
     pub fn told_with(&self, also: impl FnMut(&AttemptRow)) -> Result<RunToExplain, ReadError> {
         let facts = self.facts()?;
         let orders = facts.deciders().map(|(from, _, precedence)| (from, precedence));
@@ -137,9 +128,6 @@ impl RunResults {
     }
 
     /// Returns the histograms for whose names `is_wanted` returns `true`.
-    ///
-    /// # Errors
-    /// If their log cannot be read.
     pub fn histograms(
         &self,
         is_wanted: impl Fn(&str) -> bool,
@@ -179,9 +167,6 @@ impl RecentSummaries {
 
 impl RunResults {
     /// Reads all rows of a table into memory; for small tables only.
-    ///
-    /// # Errors
-    /// If the table cannot be read.
     pub fn all<R: TableRow>(&self) -> Result<Vec<R>, ReadError> {
         (self as &dyn Results).all()
     }
@@ -245,10 +230,6 @@ impl Runs for RunResults {
 /// Returns the number in a value. Yes is 1, and no is 0: the mean over seeds is then a share of runs.
 fn number_in(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_bool().map(|is_so| f64::from(u8::from(is_so))))
-}
-
-fn cannot_read(path: &Path, source: std::io::Error) -> ReadError {
-    ReadError::Read { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -524,7 +524,6 @@ impl BookedJob {
 }
 
 impl BookedAttempt {
-    /// Returns a new attempt on a tracker.
     pub(crate) fn on(tracker: TrackerId) -> Self {
         Self { tracker, ..Self::default() }
     }

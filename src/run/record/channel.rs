@@ -164,9 +164,6 @@ struct Writer {
 
 impl Recorder {
     /// Creates the files and starts the writer.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
     pub fn start(setup: Setup) -> Result<(EventSender, Self), RecordError> {
         let Setup { settings, folder, labels, demands, chains, .. } = setup;
         // `jobs.csv` is always written: reports, studies and expectations all need it.

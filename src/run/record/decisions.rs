@@ -22,7 +22,6 @@ pub(super) struct Decisions {
 }
 
 impl Decisions {
-    /// Creates the table.
     pub(super) fn create(folder: &Path) -> Result<Self, RecordError> {
         Ok(Self { table: TableWriter::create(folder)? })
     }

@@ -11,13 +11,11 @@ use std::path::{Path, PathBuf};
 use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 
-use super::hdr;
 use super::table::TextFile;
-use super::{AlikeHeartbeats, RecordError, RunBooks, RunEnd, SlotShift, Watcher};
+use super::{AlikeHeartbeats, RecordError, RunBooks, RunEnd, SlotShift, Watcher, hdr};
 use mumakil_base::dense::grown;
-use mumakil_base::disk;
-use mumakil_base::files;
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::{disk, files};
 use mumakil_core::mapred::{
     AttemptFact, AttemptId, Event, Fact, LedgerFact, PerSlot, Reason, Role, SlotKind, TrackerFact,
     TrackerId,

@@ -47,9 +47,6 @@ struct MapPlaces {
 }
 
 /// Creates `nodes.csv`.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn nodes_table(
     folder: &Path,
     labels: Arc<[NodeLabel]>,
@@ -120,7 +117,6 @@ impl Nodes {
 }
 
 impl NodeTally {
-    /// Returns its row of the table.
     fn row(self, label: &NodeLabel, ended: SimTime) -> NodeRow {
         let millis = |area: &LevelArea| SlotMillis((area.until(ended) / 1_000) as u64);
         let first = self.first.unwrap_or_default();

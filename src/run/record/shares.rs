@@ -13,9 +13,6 @@ struct Shares {
 }
 
 /// Creates `shares.csv`.
-///
-/// # Errors
-/// If it cannot be written.
 pub fn shares_table(folder: &Path) -> Result<Box<dyn Watcher>, RecordError> {
     Ok(Box::new(Shares { table: TableWriter::create(folder)? }))
 }

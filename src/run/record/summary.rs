@@ -17,9 +17,8 @@ use super::{
     WasteSummary, Watcher,
 };
 use mumakil_base::dense::grown;
-use mumakil_base::files;
-use mumakil_base::statistics;
 use mumakil_base::units::{SimSpan, SimTime, tell};
+use mumakil_base::{files, statistics};
 use mumakil_core::mapred::{
     Event, Fact, PerSlot, Precedence, SlotKind, StopReason, TaskKind, TrackerFact, TrackerId,
     WorldFact,
@@ -268,7 +267,6 @@ impl SummaryTally {
         summaries.collect()
     }
 
-    /// Returns the summary of the run.
     pub(super) fn summary(&self, end: &RunEnd<'_>, losses: Option<&WasteSummary>) -> Summary {
         let RunEnd { books, run, waste, .. } = *end;
         let ended = |outcome| {

@@ -18,18 +18,12 @@ pub struct TableWriter<R: 'static> {
 
 impl<R: TableRow> TableWriter<R> {
     /// Creates the table in `folder`, with the heading only.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn create(folder: &Path) -> Result<Self, RecordError> {
         Self::with(folder, &[])
     }
 
     /// Creates the table in `folder`, with the heading only. It has the columns that are always
     /// there, and those that these keys of `record` add.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn with(folder: &Path, keys: &[&str]) -> Result<Self, RecordError> {
         let file = TextFile::create(folder, R::FILE)?;
         let columns: Vec<_> = (R::COLUMNS.iter())
@@ -45,18 +39,12 @@ impl<R: TableRow> TableWriter<R> {
     }
 
     /// Writes a row.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn row(&mut self, row: &R) -> Result<(), RecordError> {
         write_line(self.columns.iter().map(|column| (column.value)(row)), &mut self.line);
         self.put()
     }
 
     /// Flushes the buffered rows.
-    ///
-    /// # Errors
-    /// If they cannot be written.
     pub fn finish(&mut self) -> Result<(), RecordError> {
         self.file.finish()
     }

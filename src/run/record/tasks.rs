@@ -39,7 +39,6 @@ pub(super) struct TasksTable {
 }
 
 impl TasksTable {
-    /// Creates the table.
     pub(super) fn create(folder: &Path, labels: Arc<[NodeLabel]>) -> Result<Self, RecordError> {
         let table = TableWriter::create(folder)?;
         Ok(Self { table, labels, reason: String::new(), suspensions: String::new() })

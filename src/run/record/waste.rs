@@ -348,7 +348,6 @@ impl Waste {
         }
     }
 
-    /// Returns the open attempts of a job.
     fn open_of(&self, id: JobId) -> Vec<AttemptId> {
         // Ids are ordered by job first, so a job's attempts are one range, from its first map to
         // its last cleanup.

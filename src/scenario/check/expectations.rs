@@ -7,7 +7,6 @@ use crate::spec::Scenario;
 use mumakil_results::expect::{Expr, ExprNeeds, Space};
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Checks each expectation.
 pub(super) fn check(scenario: &Scenario, found: &mut Checked) {
     for (index, expected) in scenario.expect.iter().enumerate() {
         let at = Path::of("expect").index(index);

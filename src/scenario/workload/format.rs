@@ -221,9 +221,6 @@ pub trait TraceJob: Debug {
     }
 
     /// Writes the job in the form of its file.
-    ///
-    /// # Errors
-    /// If the job cannot be written.
     fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()>;
 
     /// Returns the job if it is in one of Mumakil's own lists.

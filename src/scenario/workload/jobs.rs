@@ -546,7 +546,6 @@ impl JobEntry {
         }
     }
 
-    /// Returns the settings that the entry sets for its jobs.
     fn settings(&self) -> JobSettings {
         JobSettings {
             slow_start: self.slow_start,

@@ -230,7 +230,6 @@ struct JobFamily {
 }
 
 impl JobType {
-    /// Returns how many maps a job has.
     fn floored_maps(&self, lot: JobStreams) -> TaskCount {
         let fewest = self.maps_at_least.unwrap_or(TaskCount::of(1));
         floored(&self.maps, fewest, lot.draw(DrawnAspect::Maps, &self.maps))

@@ -140,7 +140,6 @@ impl Stress {
         is_new
     }
 
-    /// Notes that a job has ended.
     pub(super) fn ends(&mut self, job: JobId) {
         self.running.retain(|other| *other != job);
     }

@@ -54,9 +54,6 @@ pub struct Concluded {
 ///
 /// The same manifest and runs give the same bytes. The folder must have the manifest already
 /// ([`write_manifest`]). If runs failed, `sheet` must not have their cells.
-///
-/// # Errors
-/// If a run's results cannot be read or a file cannot be written.
 pub fn conclude(
     sheet: &StudyManifest,
     store: &Store,
@@ -118,9 +115,6 @@ pub fn conclude(
 
 /// Writes a study's manifest into its folder. Removes the summary of another manifest first: a
 /// summary must always belong to the manifest beside it, even if this study is never finished.
-///
-/// # Errors
-/// If the manifest cannot be written.
 pub fn write_manifest(sheet: &StudyManifest, folder: &Path) -> Result<(), OutputError> {
     let summary = folder.join(SUMMARY);
     if summary.exists() && !read_manifest(folder).is_ok_and(|other| other == *sheet) {
@@ -187,16 +181,16 @@ fn figures(picture: &Picture) -> PageTable {
             PageCell::text(difference),
         ]
     });
-    PageTable {
-        caption: format!("{}: published and ours", picture.drawing.title()),
-        columns: vec![
+    PageTable::new(
+        format!("{}: published and ours", picture.drawing.title()),
+        [
             PageColumn::text("of"),
-            PageColumn::number("published", None),
-            PageColumn::number("ours", None),
+            PageColumn::number("published"),
+            PageColumn::number("ours"),
             PageColumn::text("difference"),
         ],
-        rows: rows.collect(),
-    }
+        rows,
+    )
 }
 
 fn headline(label: &str, value: usize, note: String) -> Headline {
@@ -257,13 +251,13 @@ pub fn run_path(run: &str) -> String {
 fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
-            PageColumn::number(&axis.field, None)
+            PageColumn::number(&axis.field)
         } else {
             PageColumn::text(&axis.field)
         }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
-        let mean = PageColumn::number(in_words(&metric.text), None).over(&metric.text);
+        let mean = PageColumn::number(in_words(&metric.text)).over(&metric.text);
         [mean, PageColumn::text("95 % interval")]
     });
     let space = sheet.space();
@@ -286,12 +280,8 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         });
         labels.chain(numbers).collect()
     });
-    PageTable {
-        caption: "Means over the seeds of each cell".to_owned(),
-        columns: axes.chain(metrics).collect(),
-        rows: rows.collect(),
-    }
-    .without_empty_columns()
+    PageTable::new("Means over the seeds of each cell", axes.chain(metrics), rows)
+        .without_empty_columns()
 }
 
 fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
@@ -300,12 +290,12 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
         PageColumn::text("compared"),
         // The verdict stands early: narrow screens cut tables on the right.
-        PageColumn::number("ratio", None),
+        PageColumn::number("ratio"),
         PageColumn::text("95 % interval"),
         PageColumn::text("which is"),
-        PageColumn::number("difference", None),
+        PageColumn::number("difference"),
         PageColumn::text("95 % interval"),
-        PageColumn::number("p", None),
+        PageColumn::number("p"),
     ]);
     let seeds = sheet.seeds.len();
     // Times of a metric stand below one another: they have one unit.
@@ -344,12 +334,8 @@ fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
         });
         texts.chain([compared]).chain(ratio).chain([verdict]).chain(difference).chain([p]).collect()
     });
-    PageTable {
-        caption: "Differences, and geometric means of ratios, paired by seed".to_owned(),
-        columns: columns.collect(),
-        rows: rows.collect(),
-    }
-    .without_empty_columns()
+    PageTable::new("Differences, and geometric means of ratios, paired by seed", columns, rows)
+        .without_empty_columns()
 }
 
 /// Returns the cells of an estimate: the mean, its interval, and the count of seeds if some seeds

@@ -10,9 +10,6 @@ use super::study_runs::StudyRuns;
 
 /// Returns the states of the verdicts on the expectations of a study whose runs are all done, by the
 /// means.
-///
-/// # Errors
-/// If a run's results cannot be read.
 pub fn verdict_states(
     sheet: &StudyManifest,
     store: &Store,

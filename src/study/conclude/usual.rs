@@ -24,7 +24,6 @@ pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     charts
 }
 
-/// Returns the charts of a metric.
 fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     let plan = Expr::parse(text).and_then(|expr| expr.metric(&sheet.space()));
     let chosen = plan.map(|plan| plan.chosen()).unwrap_or_default();

@@ -227,8 +227,8 @@ impl Canvas<'_> {
             ChartAxis::linear("", chart::AxisUnit::Plain),
             ChartAxis::linear("", chart::AxisUnit::Plain),
         );
-        let (lines, references, band) = (Vec::new(), Vec::new(), String::new());
-        ValueLines { caption, x, y, lines, references, band }.draw().into()
+        let (lines, band) = (Vec::new(), String::new());
+        ValueLines { caption, x, y, lines, band }.draw().into()
     }
 }
 

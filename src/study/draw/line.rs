@@ -49,7 +49,7 @@ impl ChartKind for LineChart<'_> {
                 let (unit, ours) = (canvas.asked[0].plan.unit(), ours.map(|ours| ours.y));
                 figures.push(canvas.figure(&name, point, unit, ours));
             }
-            lines.push(LineSeries { name, points, theory: false, published });
+            lines.push(LineSeries { name, points, published });
         }
         let chart = ValueLines {
             caption: canvas.crossed(overloaded),
@@ -59,7 +59,6 @@ impl ChartKind for LineChart<'_> {
             ),
             y: canvas.axis(),
             lines,
-            references: Vec::new(),
             band: BAND.to_owned(),
         };
         Ok(Picture { drawing: chart.draw(), figures })

@@ -45,7 +45,6 @@ pub(super) struct PublishedPoint {
     pub(super) at: f64,
     /// The position in words.
     pub(super) label: String,
-    /// The number.
     pub(super) number: PublishedNumber,
 }
 

@@ -546,7 +546,6 @@ pub(crate) fn listed(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Returns the label of each value.
 fn labels(values: &[(Path, Value)]) -> Vec<String> {
     let short: Vec<String> = values.iter().map(|(_, value)| short_label(value)).collect();
     let mut counts: FxHashMap<&String, usize> = FxHashMap::default();

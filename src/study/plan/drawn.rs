@@ -50,7 +50,6 @@ impl DrawnField {
         puts.collect()
     }
 
-    /// Draws the values of all fields for a seed.
     pub(crate) fn draw(fields: &[Self], seed: u64) -> impl Iterator<Item = (&Self, Value)> {
         (0..).zip(fields).map(move |(number, field)| {
             let mut rng = stream(seed, Purpose::Condition, number);

@@ -67,7 +67,6 @@ impl StudyExpressions {
         all
     }
 
-    /// Adds an expression.
     pub(crate) fn add(&mut self, at: Path, text: &str, plan: ExprPlan) {
         self.needs.add(plan.needs());
         if plan.selects_by_words() {

@@ -54,9 +54,6 @@ pub fn keep(
 
 /// Copies `study.resolved.yaml` and the kept files of one study's folder into another folder. Does
 /// nothing if the first folder has no `study.resolved.yaml`, or the other folder has one already.
-///
-/// # Errors
-/// If a file cannot be read or written.
 pub fn keep_as(from: &Path, folder: &Path) -> Result<(), OutputError> {
     let (source, target) = (from.join(STUDY_RESOLVED), folder.join(STUDY_RESOLVED));
     if !source.is_file() || target.is_file() {

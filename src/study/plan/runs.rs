@@ -438,7 +438,6 @@ struct Mistakes {
 }
 
 impl Mistakes {
-    /// Notes the mistakes of a step.
     fn note(&mut self, step: Result<(), PlanError>) {
         match step {
             Ok(()) => {}

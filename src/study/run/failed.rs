@@ -26,9 +26,6 @@ const FIRST: &str = "# ";
 const NEXT: &str = "#   ";
 
 /// Writes the note of a failed run: `what` is the run in words, `why` the reason.
-///
-/// # Errors
-/// If the file cannot be written.
 pub fn note(
     store: &Store,
     run: &str,
@@ -50,9 +47,6 @@ pub fn forget(store: &Store, run: &str) {
 }
 
 /// Removes the notes of all runs that are not in `runs`.
-///
-/// # Errors
-/// If a note cannot be removed.
 pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputError> {
     let folder = store.folder().join(FAILED);
     clear(&folder, |name| {
@@ -64,18 +58,12 @@ pub fn keep_only(store: &Store, runs: &[impl AsRef<str>]) -> Result<(), OutputEr
 }
 
 /// Returns the names of the runs with a note; some of these runs may have succeeded since.
-///
-/// # Errors
-/// If the folder cannot be read.
 pub fn noted(store: &Store) -> Result<FxHashSet<String>, OutputError> {
     let names = visible(&store.folder().join(FAILED))?;
     Ok(names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect())
 }
 
 /// Returns the failed runs by name, each with the run in words and the reason.
-///
-/// # Errors
-/// If the folder cannot be read.
 pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
     // Another process may delete a note while we read: its run has succeeded since, so skip it.
     let told = noted(store)?.into_iter().filter_map(|run| {
@@ -86,9 +74,6 @@ pub fn read(store: &Store) -> Result<BTreeMap<String, String>, OutputError> {
 }
 
 /// Copies the note of a run from one folder into another.
-///
-/// # Errors
-/// If the note cannot be read or written.
 pub fn copy(from: &Store, to: &Store, run: &str) -> Result<(), OutputError> {
     let source = path(from, run);
     let text =

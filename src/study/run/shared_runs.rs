@@ -71,9 +71,6 @@ enum BatchHolders {
 impl<'p> SharedRuns<'p> {
     /// Returns the runs of a shard that are neither done nor noted as failed; `sign` is the name of
     /// this process's sign of life.
-    ///
-    /// # Errors
-    /// If the failed runs cannot be read.
     pub fn new(
         plan: &'p Plan,
         shard: Shard,

@@ -93,9 +93,6 @@ impl StoreForm {
 
 impl Store {
     /// Returns the store in a study's folder, which need not exist.
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
     pub fn of(study: &Path) -> Result<Self, OutputError> {
         let store = Self { study: study.to_owned(), found: Arc::default() };
         store.refresh()?;
@@ -103,9 +100,6 @@ impl Store {
     }
 
     /// Looks for runs that were added since the last call.
-    ///
-    /// # Errors
-    /// If the folder cannot be read.
     pub fn refresh(&self) -> Result<(), OutputError> {
         let runs = self.runs();
         let mut names = names(&runs)?;
@@ -214,9 +208,6 @@ impl Store {
 
 impl FolderClaim {
     /// Creates the hidden folder in which a run writes its results.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
     pub fn begin(&self, id: &str) -> Result<RunFolder, OutputError> {
         match self.form {
             StoreForm::Folders => RunFolder::create(&self.store.runs().join(id), true),
@@ -227,9 +218,6 @@ impl FolderClaim {
     }
 
     /// Removes all runs, and the notes about runs that failed.
-    ///
-    /// # Errors
-    /// If the folder cannot be written.
     pub fn remove_all(&self) -> Result<(), OutputError> {
         for folder in [RUNS, FAILED] {
             let path = self.store.study.join(folder);
@@ -245,9 +233,6 @@ impl FolderClaim {
     }
 
     /// Removes runs that are kept in folders.
-    ///
-    /// # Errors
-    /// If a folder cannot be removed.
     pub fn remove(&self, runs: &[&str]) -> Result<(), OutputError> {
         for run in runs {
             let path = self.store.runs().join(run);
@@ -262,9 +247,6 @@ impl FolderClaim {
     }
 
     /// Keeps a run whose folder is complete.
-    ///
-    /// # Errors
-    /// If the run cannot be written.
     pub fn keep(&self, id: &str, folder: RunFolder) -> Result<(), OutputError> {
         match self.form {
             StoreForm::Folders => folder.commit().map(drop),
@@ -275,9 +257,6 @@ impl FolderClaim {
     }
 
     /// Takes over a run from another store.
-    ///
-    /// # Errors
-    /// If the run cannot be read or written.
     pub fn take(&self, id: &str, from: &RunPlace) -> Result<(), OutputError> {
         match self.form {
             StoreForm::Packed => pack(id, from, &self.store.runs()),

@@ -16,9 +16,8 @@ use indexmap::IndexMap;
 use parking_lot::Mutex;
 
 use crate::plan::runs::Plan;
-use crate::run::failed;
 use crate::run::store::{FolderClaim, Store};
-use crate::run::verified;
+use crate::run::{failed, verified};
 use mumakil_base::panics;
 use mumakil_base::units::tell::span;
 use mumakil_core::mapred::{PolicyFailed, StopReason};

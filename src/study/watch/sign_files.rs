@@ -27,9 +27,6 @@ pub const ALONE: &str = "whole";
 
 /// Writes a sign of life into a study's folder, under a name. Returns the locked file, or `None` if
 /// the file could not be locked. The process counts as living while it keeps the file open.
-///
-/// # Errors
-/// If the sign cannot be written.
 pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>, OutputError> {
     let target = folder.join(AT_WORK).join(file(name));
     let mut aside = AsideFile::create(&target, ReplacedFiles::Anything)?;
@@ -42,9 +39,6 @@ pub fn write_sign(folder: &Path, name: &str, life: &Life) -> Result<Option<File>
 
 /// Returns the signs in a study's folder, in the order in which their processes began. Skips files
 /// that cannot be read as signs, such as signs of other versions.
-///
-/// # Errors
-/// If the folder cannot be read.
 pub fn signs(folder: &Path, now: WallInstant) -> Result<Vec<LifeSign>, OutputError> {
     let folder = folder.join(AT_WORK);
     let mut signs = Vec::new();
@@ -80,9 +74,6 @@ pub(crate) fn writer_state_of(
 
 /// Removes the signs of all processes that worked in a study's folder before, and returns their
 /// slowest runs.
-///
-/// # Errors
-/// If the folder cannot be read, or a sign cannot be removed.
 pub fn take_over(folder: &Path) -> Result<Vec<SlowRun>, OutputError> {
     let (folder, own) = (folder.join(AT_WORK), file(ALONE));
     let mut slow = Vec::new();

@@ -16,7 +16,6 @@ use mumakil_scenario::workload::JobEntry;
 pub(super) struct TableColumn {
     /// Its place among the columns.
     pub(super) place: usize,
-    /// The field.
     pub(super) field: String,
     /// The unit of bare numbers.
     pub(super) unit: Option<&'static str>,

@@ -22,9 +22,9 @@ use mumakil_core::trace::{
 use mumakil_scenario::workload::exchange::PackedJobs;
 use mumakil_scenario::workload::format::{SeeJob, Trace, TraceToRead};
 use mumakil_scenario::workload::{
-    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, in_order, too_many_tasks,
+    FEWER_TASKS, JobEntry, LatestSubmission, MOST_JOBS, ONE_SIZE, TakenNames, file_clashes,
+    in_order, too_many_tasks,
 };
-use mumakil_scenario::workload::{ONE_SIZE, TakenNames, file_clashes};
 use mumakil_yaml::{self as yaml, YamlProblem};
 
 /// The columns whose cells are texts: YAML must not turn a user `12` into a number or a pool `null`
@@ -346,9 +346,6 @@ impl<'s> ListReader<'s> {
 }
 
 /// Writes jobs as a table, with the columns that at least one job fills.
-///
-/// # Errors
-/// If the table cannot be written.
 pub fn write_table(jobs: &PackedJobs, mut to: impl io::Write) -> io::Result<()> {
     // Without `name` the file would not be recognised as a table.
     let named = JobEntry::field_names().iter().filter(|field| **field == "name" || jobs.say(field));
@@ -384,9 +381,6 @@ fn refuse_above(most: usize, length: usize, job: &Mapping) -> io::Result<()> {
 }
 
 /// Writes jobs as a list in YAML, without fields that have their defaults.
-///
-/// # Errors
-/// If the list cannot be written.
 pub fn write_yaml(jobs: &PackedJobs, mut to: impl io::Write) -> io::Result<()> {
     for fields in jobs.entries() {
         // Write the job as a list of one entry, which begins with a dash.

@@ -33,10 +33,9 @@ use mumakil_core::mapred::{
     TracedTimes, TracedTry,
 };
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError, TraceFile};
-use mumakil_scenario::workload::JobEntry;
-use mumakil_scenario::workload::Submission;
-use mumakil_scenario::workload::WorkloadSite;
-use mumakil_scenario::workload::{FoundJobs, Source, SourceKind};
+use mumakil_scenario::workload::{
+    FoundJobs, JobEntry, Source, SourceKind, Submission, WorkloadSite,
+};
 
 /// Jobs of a Rumen trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

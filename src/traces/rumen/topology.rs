@@ -26,9 +26,6 @@ fn null_if_empty<S: Serializer>(children: &[LoggedTopology], to: S) -> Result<S:
 
 impl LoggedTopology {
     /// Writes the topology as an object on a line of its own.
-    ///
-    /// # Errors
-    /// If the topology cannot be written.
     pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
         json::write(self, to)
     }

@@ -15,8 +15,7 @@ use mumakil_base::units::{Bytes, Count, Factor, Quantity, SimSpan};
 use mumakil_core::cluster::TrackerId;
 use mumakil_core::mapred::{Split, TaskTimes};
 use mumakil_core::trace::{Records, Strictness, TextPlace, TraceError};
-use mumakil_scenario::workload::FoundJobs;
-use mumakil_scenario::workload::{JobEntry, TaskCores};
+use mumakil_scenario::workload::{FoundJobs, JobEntry, TaskCores};
 
 /// Returns the jobs that are drawn by the settings in a file, and the SHA-256 of the file.
 pub(super) fn generated(path: &Path, seed: u64) -> Result<(FoundJobs, Option<String>), TraceError> {

@@ -170,9 +170,6 @@ impl SlsRack {
     }
 
     /// Writes the rack as an object on a line of its own.
-    ///
-    /// # Errors
-    /// If the rack cannot be written.
     pub fn write_to(&self, to: impl io::Write) -> io::Result<()> {
         json::write(self, to)
     }

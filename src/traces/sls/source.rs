@@ -16,10 +16,8 @@ use super::record::SlsJob;
 use crate::hosts::Hosts;
 use mumakil_base::units::tell::counted;
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
-use mumakil_scenario::workload::TakenNames;
-use mumakil_scenario::workload::WorkloadSite;
 use mumakil_scenario::workload::format::other;
-use mumakil_scenario::workload::{FoundJobs, Source, SourceKind};
+use mumakil_scenario::workload::{FoundJobs, Source, SourceKind, TakenNames, WorkloadSite};
 
 /// Jobs of YARN's Scheduler Load Simulator. `hadoop: {slow_start: 1}` is its own rule for reduces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,8 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use mumakil_core::trace::json;
-use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault};
+use mumakil_core::trace::{FirstFew, Framing, Record, RecordFault, json};
 
 /// The most jobs that can be drawn: as many as the largest `count` of a list's entry.
 const MOST_JOBS: u32 = 1_000_000;

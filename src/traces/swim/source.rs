@@ -19,9 +19,9 @@ use mumakil_base::units::{Bytes, Count, Factor, Quantity, Rate, SimSpan};
 use mumakil_core::cluster::NodeCount;
 use mumakil_core::mapred::SlotKind;
 use mumakil_core::trace::{Records, Strictness, TraceError, TraceFile};
-use mumakil_scenario::workload::WorkloadSite;
-use mumakil_scenario::workload::{FoundJobs, Source, SourceKind};
-use mumakil_scenario::workload::{JobEntry, TaskCount};
+use mumakil_scenario::workload::{
+    FoundJobs, JobEntry, Source, SourceKind, TaskCount, WorkloadSite,
+};
 use mumakil_yaml::{Path, YamlProblem};
 
 /// Jobs of a SWIM trace.

@@ -136,7 +136,6 @@ impl JobTracker {
         ToTracker::Reply(Arc::new(reply))
     }
 
-    /// Returns the answer with this number to a heartbeat.
     fn answer(
         &mut self,
         heartbeat: &Heartbeat,

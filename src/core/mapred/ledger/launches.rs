@@ -99,18 +99,10 @@ impl Ledger {
             number,
             tracker,
             slots,
-            state: AttemptState::Unassigned,
-            cleaner: None,
             is_counted: task.is_work(),
-            is_kill_ordered: false,
-            is_saving: false,
-            fails_if_killed: false,
-            may_commit: false,
-            is_halted: false,
             is_second: is_speculative,
             launched: now,
-            progress: 0,
-            rate: 0.0,
+            ..KnownAttempt::default()
         });
         job.open_tries += 1;
         if task.is_work() {
@@ -243,7 +235,6 @@ impl Ledger {
         Some(self.assign(task, wish, locality, out))
     }
 
-    /// Returns whether a task of a job may run on a tracker.
     fn may_run(&self, job: &Job, task: TaskId, tracker: TrackerId) -> bool {
         // A task that has failed here waits for another tracker; the next task may run here.
         !job.barred.get(&task).is_some_and(|on| bars(on, tracker, self.active))

@@ -173,7 +173,6 @@ impl Attempt {
         self.id.slot()
     }
 
-    /// Returns its job.
     pub(super) fn job(&self) -> &JobSpec {
         &self.job
     }
@@ -382,7 +381,6 @@ impl Attempt {
         self.planned_end.as_ref().is_some_and(|planned_end| planned_end.has_thrown)
     }
 
-    /// Returns whether it hangs.
     fn hangs(&self) -> bool {
         self.hangs_since().is_some()
     }

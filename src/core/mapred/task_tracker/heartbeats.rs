@@ -21,6 +21,7 @@ use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// The heartbeats of one tracker.
+#[derive(Default)]
 pub(super) struct HeartbeatState {
     tracker: TrackerId,
     /// Whether the tracker's process runs.
@@ -85,18 +86,11 @@ impl HeartbeatState {
         let varies = costs.hadoop.heartbeat_fuzz != IntervalFuzz::NONE;
         Self {
             tracker,
-            is_up: false,
             manner,
-            was_brief: false,
             has_news: true,
-            is_hurried: false,
-            number: 0,
-            last_reply: None,
-            is_under_way: false,
-            is_planned: false,
-            sent_at: SimTime::ZERO,
             interval: costs.hadoop.heartbeat_floor,
             fuzz: varies.then(|| FuzzDraws::of(costs, tracker)),
+            ..Self::default()
         }
     }
 
@@ -127,7 +121,6 @@ impl HeartbeatState {
         self.sent_at
     }
 
-    /// Returns whether a heartbeat is under way.
     pub(super) fn is_under_way(&self) -> bool {
         self.is_under_way
     }
@@ -153,7 +146,6 @@ impl HeartbeatState {
         self.was_brief
     }
 
-    /// Plans the next heartbeat.
     pub(super) fn plan(&mut self, after: SimSpan, out: &mut Outbox) {
         self.number += 1;
         self.is_planned = true;

@@ -78,7 +78,6 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
 }
 
 impl Attempts<'_> {
-    /// Draws each attempt.
     fn bars(&self, source: &ReportSource<'_>) -> Result<Drawing, ReadError> {
         let mut attempts = Vec::new();
         self.read(source, |attempt| attempts.push(attempt))?;

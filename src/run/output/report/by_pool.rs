@@ -51,10 +51,10 @@ fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) ->
     });
     let numbers =
         ["Jobs", "Mean sojourn", "Median", "95th percentile", "Mean wait", "Share of slot time"];
-    let columns = numbers.map(|title| PageColumn::number(title, None));
-    PageTable {
-        caption: format!("By {}", word.to_lowercase()),
-        columns: [PageColumn::text(word)].into_iter().chain(columns).collect(),
-        rows: rows.collect(),
-    }
+    let columns = numbers.map(PageColumn::number);
+    PageTable::new(
+        format!("By {}", word.to_lowercase()),
+        [PageColumn::text(word)].into_iter().chain(columns),
+        rows,
+    )
 }

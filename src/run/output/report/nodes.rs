@@ -79,12 +79,9 @@ fn table(word: &str, sums: &IndexMap<String, (u64, NodeRow)>) -> PageTable {
         ..=MOST => String::new(),
         all => format!("; the first {MOST} of {all}"),
     };
-    PageTable {
-        caption: format!("What the nodes did, by {of}{more}; {} has each node", NodeRow::FILE),
-        columns: [PageColumn::text(word)]
-            .into_iter()
-            .chain(numbers.map(|title| PageColumn::number(title, None)))
-            .collect(),
-        rows: rows.collect(),
-    }
+    PageTable::new(
+        format!("What the nodes did, by {of}{more}; {} has each node", NodeRow::FILE),
+        [PageColumn::text(word)].into_iter().chain(numbers.map(PageColumn::number)),
+        rows,
+    )
 }

@@ -241,9 +241,6 @@ impl SlotsOverTime<'_> {
 }
 
 /// Draws which groups of jobs held the slots of a kind over the time of a run.
-///
-/// # Errors
-/// If the run's files cannot be read.
 pub fn slots_over_time(
     results: &dyn Results,
     parties: &JobGroups,

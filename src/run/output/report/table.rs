@@ -22,12 +22,12 @@ fn table(jobs: &[JobRow]) -> PageTable {
     let texts = ["Name", "Pool", "Class"].map(PageColumn::text);
     let numbers =
         ["Maps", "Reduces", "Submitted", "Wait", "Sojourn", "Node-local", "Attempts lost"];
-    let columns = texts.into_iter().chain(numbers.map(|title| PageColumn::number(title, None)));
-    PageTable {
+    let columns = texts.into_iter().chain(numbers.map(PageColumn::number));
+    PageTable::new(
         caption,
-        columns: columns.chain([PageColumn::text("Outcome")]).collect(),
-        rows: jobs.iter().take(MOST).map(row).collect(),
-    }
+        columns.chain([PageColumn::text("Outcome")]),
+        jobs.iter().take(MOST).map(row),
+    )
 }
 
 fn row(job: &JobRow) -> Vec<PageCell> {

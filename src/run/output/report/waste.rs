@@ -30,13 +30,13 @@ fn table(waste: &WasteSummary) -> PageTable {
             PageCell::maybe(share, tell::percent),
         ]
     });
-    PageTable {
-        caption: format!("Useful and wasted slot time; {} has it by job", JobRow::FILE),
-        columns: vec![
+    PageTable::new(
+        format!("Useful and wasted slot time; {} has it by job", JobRow::FILE),
+        [
             PageColumn::text("Slot time"),
-            PageColumn::number("Slots × time", None),
-            PageColumn::number("Share", None),
+            PageColumn::number("Slots × time"),
+            PageColumn::number("Share"),
         ],
-        rows: rows.collect(),
-    }
+        rows,
+    )
 }

@@ -97,16 +97,16 @@ fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
             PageCell::text(sum.why(told)),
         ]
     });
-    PageTable {
-        caption: "The time of all jobs together".to_owned(),
-        columns: vec![
+    PageTable::new(
+        "The time of all jobs together",
+        [
             PageColumn::text("Spent on"),
-            PageColumn::number("Time", None),
-            PageColumn::number("Share", None),
+            PageColumn::number("Time"),
+            PageColumn::number("Share"),
             PageColumn::text("Why, and who had the slots"),
         ],
-        rows: rows.collect(),
-    }
+        rows,
+    )
 }
 
 /// Returns the table of jobs; the job that was delayed most comes first.
@@ -118,8 +118,8 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
     let columns = vec![
         PageColumn::text("Name"),
         PageColumn::text("Pool or user"),
-        PageColumn::number("Took", None),
-        PageColumn::number("Times undelayed", None),
+        PageColumn::number("Took"),
+        PageColumn::number("Times undelayed"),
         PageColumn::text("Its time was spent on"),
     ];
     let rows = all.iter().take(MOST).map(|one| {
@@ -132,8 +132,8 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
             PageCell::split(slices(&one.sums), story(told, one)),
         ]
     });
-    PageTable {
-        caption: format!(
+    PageTable::new(
+        format!(
             "{jobs}, and how many times as long they took as without other jobs and faults; a bar \
              opens to its story{}",
             match all.len() {
@@ -142,8 +142,8 @@ fn table(told: &RunToExplain, all: &[ExplainedJob]) -> PageTable {
             }
         ),
         columns,
-        rows: rows.collect(),
-    }
+        rows,
+    )
 }
 
 /// Returns the slices of a job's bar: the share of each kind of part in the job's sojourn.

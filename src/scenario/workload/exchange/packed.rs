@@ -22,7 +22,6 @@ pub struct PackedJobs {
     pub(super) jobs: Vec<PackedJob>,
     /// The fields that at least one job says.
     said: BTreeSet<String>,
-    /// How many tasks all jobs have.
     pub(super) tasks: u64,
     /// The time from which submissions count.
     since: SimSpan,
@@ -31,7 +30,6 @@ pub struct PackedJobs {
 /// A job: one of the copies of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PackedJob {
-    /// When it is submitted.
     pub(super) submit: SimSpan,
     /// The piece with the line of its entry, and where the line begins there.
     line: [u32; 2],
@@ -128,7 +126,6 @@ impl PackedJobs {
         self.jobs.iter().filter(|job| job.copy == 0).map(|job| self.entry(*job))
     }
 
-    /// Returns a job as an entry of its own.
     pub(super) fn job(&self, job: PackedJob) -> JobEntry {
         self.entry(job).copy(job.copy)
     }

@@ -73,7 +73,6 @@ pub(super) fn doubts(mix: &Mix, seed: u64, jobs: &[JobEntry]) -> Vec<String> {
     .collect()
 }
 
-/// Returns the path of a type.
 fn of_type(name: &str) -> Path {
     Path::of("types").key(name)
 }

@@ -37,7 +37,7 @@ pub(super) struct AttemptFlow {
 
 /// The fetching of a reduce. Amounts of output are given as the times that fetching them takes
 /// undisturbed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ReduceFetching {
     shuffle: PhaseEffort,
     sort: PhaseEffort,
@@ -440,19 +440,7 @@ impl Attempt {
 impl ReduceFetching {
     /// Returns the fetching of a reduce that has fetched nothing.
     pub(super) fn new(shuffle: PhaseEffort, sort: PhaseEffort, fetch_loop: FetchLoop) -> Self {
-        Self {
-            shuffle,
-            sort,
-            fetch_loop,
-            done: SimSpan::ZERO,
-            since: SimTime::ZERO,
-            available: SimSpan::ZERO,
-            is_complete: false,
-            is_ending: false,
-            known: 0,
-            known_before: 0,
-            missing: None,
-        }
+        Self { shuffle, sort, fetch_loop, ..Self::default() }
     }
 
     /// Returns whether the shuffle shares resources.
