@@ -31,6 +31,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -207,8 +208,8 @@ impl Aria {
         for kind in SlotKind::BOTH {
             let waiting = job.filter(|job| 0 < job.pending(kind));
             let place = waiting.and_then(|job| {
-                let has_enough = needed[kind] <= job.tasks(kind).running();
-                let has_enough = has_enough && !mutant("aria/deadlines-alone");
+                let has_enough = mutated!(needed[kind] <= job.tasks(kind).running(),
+                    "aria/deadlines-alone" => false);
                 let deadline = match deadline(job) {
                     _ if mutant("aria/by-arrival") => job.submitted_at(),
                     deadline => deadline.unwrap_or(SimTime::NEVER),

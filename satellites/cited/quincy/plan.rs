@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 
 use crate::flow::{CheapestFlow, FlowArc, FlowNode};
 use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::theory::equal_shares;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Topology, TrackerId};
@@ -232,8 +233,8 @@ impl SlotPlan {
         let waiting = job.waiting;
         let now = view.now();
         let waited = self.waited.get(&task).copied().unwrap_or_default();
-        let since_start = now.as_micros() as f64 - waited.as_micros() as f64;
-        let since_start = if mutant("quincy/waits-cost-nothing") { 0.0 } else { since_start };
+        let since_start = mutated!(now.as_micros() as f64 - waited.as_micros() as f64,
+            "quincy/waits-cost-nothing" => 0.0);
         let wait_cost = -cost(self.options.wait.get() * since_start);
         let node = self.flow.add_node(1);
         let wait = self.flow.add_arc(node, waiting, 1, wait_cost);

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_core::mapred::{HadoopLine, Offer, SlotKind};
 
 /// Which tasks count for a tracker while its heartbeat is served.
@@ -58,12 +59,12 @@ pub fn room(
     counted: TrackerLoad,
 ) -> u32 {
     // Without trackers the capacity is 0; `max` avoids a division by zero.
-    let load = beyond + work / f64::from(offer.view().capacity(kind).max(1));
-    let load = if mutant("load/all-slots") { 1.0 } else { load };
+    let capacity = f64::from(offer.view().capacity(kind).max(1));
+    let load = mutated!(beyond + work / capacity, "load/all-slots" => 1.0);
     // Round up as in Hadoop, so that even the smallest load gives each tracker one task.
     let part = f64::from(offer.slots(kind)) * load.min(1.0);
-    let part = if mutant("load/rounded-down") { part.floor() } else { part.ceil() } as u32;
-    part.saturating_sub(counted.of(offer, kind))
+    let most = mutated!(part.ceil(), "load/rounded-down" => part.floor()) as u32;
+    most.saturating_sub(counted.of(offer, kind))
 }
 
 /// Returns the kind of the next task, among the kinds that have a free slot and are open: the kind

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::Priority;
@@ -139,13 +140,12 @@ pub fn weight(priority: Priority, tasks: Option<u32>) -> f64 {
         Priority::Low => 0.5,
         Priority::VeryLow => 0.25,
     };
-    let importance = if mutant("share/no-priority") { 1.0 } else { importance };
     // As in Hadoop, a job without tasks has weight 0.
-    importance
-        * tasks.map_or(1.0, |tasks| match f64::from(tasks) + 1.0 {
-            size if mutant("share/size-itself") => size,
-            size => size.log2(),
-        })
+    let by_size = tasks.map_or(1.0, |tasks| {
+        let size = f64::from(tasks) + 1.0;
+        mutated!(size.log2(), "share/size-itself" => size)
+    });
+    mutated!(importance, "share/no-priority" => 1.0) * by_size
 }
 
 with_defaults! {
