@@ -345,7 +345,7 @@ impl Prepared {
             pace: options.pace,
         };
         let (stats, ending) = match (scenario.clock, options.transport) {
-            (ClockSpec::Virtual, transport) => runtime::run_virtual(play, transport),
+            (ClockSpec::Virtual, transport) => runtime::run_mapreduce(play, transport),
             // A scaled clock always uses actors; direct calls exist only on the virtual clock.
             (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
         };

