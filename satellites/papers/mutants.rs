@@ -267,6 +267,9 @@ mod tests {
         listed.sort_unstable();
         there.sort_unstable();
         there.dedup();
-        assert_eq!(listed, there);
+        // Mutants may be gone with a satellite that is deleted (`tests/satellites/run`).
+        if std::env::var_os("MUMAKIL_WITHOUT").is_none() {
+            assert_eq!(listed, there);
+        }
     }
 }
