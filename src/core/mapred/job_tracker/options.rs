@@ -46,7 +46,7 @@ with_defaults! {
 pub enum NotedRefusals {
     /// For nobody.
     None,
-    /// For a watcher, who asks with [`Core::waiting`](crate::mapred::Core::waiting): the events are those of a
+    /// For a watcher, who asks with [`WatchedJobTracker::waiting`](crate::mapred::WatchedJobTracker::waiting): the events are those of a
     /// run that notes nothing.
     Watched,
     /// For the run's events. They come at the latest when the run is
