@@ -169,16 +169,17 @@ fn fewest_slots(
 ) -> PerSlot<u32> {
     let [maps, reduces, fixed] = profile.parts(left, bound);
     let time = within - fixed;
-    let both = if mutant("aria/halves") { f64::NAN } else { (maps * reduces).sqrt() };
+    let both = (maps * reduces).sqrt();
     PerSlot::of(|kind| {
         let work = if kind == SlotKind::Map { maps } else { reduces };
         match left[kind] {
             0 => 0,
             _ if time <= 0.0 => u32::MAX,
-            // A task more than the mean's worth of work needs a slot in any case.
-            // Halves of the time for both phases, in place of the fewest slots.
-            _ if both.is_nan() => ((work * 2.0 / time).ceil() as u32).max(1),
-            _ => (((work + both) / time).ceil() as u32).max(1),
+            _ => {
+                let slots = mutated!((work + both) / time, "aria/halves" => work * 2.0 / time);
+                // A task more than the mean's worth of work needs a slot in any case.
+                (slots.ceil() as u32).max(1)
+            }
         }
     })
 }

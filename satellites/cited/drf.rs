@@ -158,7 +158,6 @@ impl Drf {
             let pool = grown(pools, id.index());
             let share = match pool.held.dominant_share(*total) {
                 share if mutant("drf/unweighted") => share,
-                _ if mutant("drf/first-resource") => pool.held.first_share(*total) / node.weight,
                 share if mutant("drf/highest-first") => -share,
                 share => share / node.weight,
             };

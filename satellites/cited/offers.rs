@@ -190,7 +190,6 @@ impl Offers {
             match held.dominant_share(total) {
                 share if mutant("offers/unweighted") => share,
                 share if mutant("offers/highest-first") => -share,
-                _ if mutant("offers/first-resource") => held.first_share(total) / weight,
                 _ if mutant("offers/in-turn") => 0.0,
                 share => share / weight,
             }

@@ -235,7 +235,6 @@ mod tests {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let there =
             ["findings", "papers"].map(|folder| files(Some(&scenarios.join(folder))).unwrap());
-
         let there: Vec<&Path> = there
             .iter()
             .flatten()

@@ -1,8 +1,8 @@
 //! `mumakil papers --mutants`: tries wrong versions of single mechanisms on the experiments that should notice them.
 //!
 //! ```text
-//! mutants.yaml   hfsp/limits: {what: virtual jobs may use all slots, files: [H-F2]}
-//! the source     if mutant("hfsp/limits") { … }       (`mumakil_base::mutants`)
+//! mutants.yaml   hfsp/limits: {what: virtual jobs may use all slots, files: [H-F2-limits]}
+//! the source     mutated!(size.tasks, "hfsp/limits" => self.slots)       (`mumakil_base::mutants`)
 //! noticed        an expectation of one of the files holds without the mutant, and fails with it
 //! ```
 //! Only a program with assertions has mutants (`make mutants`).
@@ -22,7 +22,7 @@ use mumakil_cli::study::{AtWork, PaceOptions, StudySession};
 use mumakil_cli::terminal;
 use mumakil_results::expect::VerdictState;
 use mumakil_scenario::{Draft, Registry, Starter};
-use mumakil_study::{ConcludeError, Study, failed, verdict_states};
+use mumakil_study::{ConcludeError, Study, failed, is_broken, verdict_states};
 
 /// How long a run under a mutant may take: some never end.
 const LIMIT: SimSpan = SimSpan::from_secs(120);
@@ -44,7 +44,7 @@ fn list() -> IndexMap<String, Mutant> {
     serde_yaml::from_str(include_str!("mutants.yaml")).expect("a test reads the list")
 }
 
-/// What became of a mutant.
+/// A mutant that was tried, and its verdict.
 #[derive(Debug, Serialize)]
 struct MutantOutcome {
     mutant: String,
@@ -148,9 +148,7 @@ impl MutantTrial<'_> {
             outcome.fails = match self.states(study, bar, at_work)? {
                 Err(why) => vec![why],
                 Ok(found) => (0..found.len())
-                    .filter(|place| {
-                        states[*place] == VerdictState::Holds && states[*place] != found[*place]
-                    })
+                    .filter(|place| is_broken(states, &found, *place))
                     .map(|place| study.expect[place].words().to_owned())
                     .collect(),
             };

@@ -43,7 +43,7 @@ fn is_chosen(name: &str) -> bool {
     is_chosen
 }
 
-/// The choice of a mutant, for the whole process: whoever chooses waits for the choice before.
+/// The choice of a mutant, for the whole process: a second choice waits until the first has ended.
 #[derive(Debug)]
 pub struct ChosenMutant(
     #[expect(dead_code, reason = "held until the choice ends")] MutexGuard<'static, ()>,

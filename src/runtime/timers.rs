@@ -291,7 +291,7 @@ mod tests {
             timers.push_ranked(at(5), rank, number);
         }
         assert_eq!(timers.pop(), Some(4));
-        // What follows from an entry may come before the others of its instant.
+        // A message that an entry causes may come before the others of its instant.
         timers.push_ranked(at(5), 0, 5);
         let order: Vec<usize> = std::iter::from_fn(|| timers.pop()).collect();
         assert_eq!(order, [5, 1, 3, 2, 0]);

@@ -36,7 +36,7 @@ pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, charts, conclude, run_path, write_manifest,
 };
 pub use conclude::study_runs::StudyRuns;
-pub use conclude::teeth::{SabotageOutcome, Teeth, verdict_states};
+pub use conclude::teeth::{SabotageOutcome, Teeth, is_broken, verdict_states};
 pub use draw::{ChartSpec, OneOrMore, Picture, PublishedPoints, Series, StackedSlots};
 pub use plan::axes::{Axis, SCENARIO, SEEDS, Sweep, short_label, unnamed};
 pub use plan::brought_files::{BringError, BroughtFiles};

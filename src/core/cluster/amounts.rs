@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use mumakil_base::mutated;
 use mumakil_base::units::Bytes;
 
 /// The resources of a node that limit its attempts beside its slots.
@@ -58,13 +59,9 @@ impl Amounts {
     /// Returns the larger of the shares that these amounts are of `all`. A resource of which there
     /// is nothing has no share.
     pub fn dominant_share(self, all: Self) -> f64 {
-        let shares = self.0.into_iter().zip(all.0).filter(|(_, all)| 0 < *all);
-        shares.map(|(own, all)| own as f64 / all as f64).fold(0.0, f64::max)
-    }
-
-    /// Returns the share of the first resource alone.
-    pub fn first_share(self, all: Self) -> f64 {
-        self.0[0] as f64 / all.0[0].max(1) as f64
+        let counted = self.0.into_iter().zip(all.0).filter(|(_, all)| 0 < *all);
+        let most = mutated!(usize::MAX, "drf/first-resource" => 1);
+        counted.take(most).map(|(own, all)| own as f64 / all as f64).fold(0.0, f64::max)
     }
 
     /// Returns the amounts of `count` attempts that each ask for these.

@@ -21,6 +21,11 @@ pub fn verdict_states(
     Ok(found.verdicts.iter().map(ExpectationVerdict::by_means).collect())
 }
 
+/// Returns whether an expectation holds as it should be and not under what is wrong.
+pub fn is_broken(plain: &[VerdictState], wrong: &[VerdictState], place: usize) -> bool {
+    plain[place] == VerdictState::Holds && wrong[place] != VerdictState::Holds
+}
+
 /// Which sabotages of a study its expectations notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Teeth {
@@ -60,9 +65,7 @@ impl Teeth {
         // Numbers without a bound cannot fail, and known gaps fail already.
         let held: Vec<usize> =
             (0..plain.len()).filter(|place| plain[*place] == VerdictState::Holds).collect();
-        let breaks = |states: &[VerdictState], place: usize| {
-            plain[place] == VerdictState::Holds && states[place] != VerdictState::Holds
-        };
+        let breaks = |states: &[VerdictState], place| is_broken(plain, states, place);
         let outcomes = study.sabotages.iter().zip(sabotaged).map(|(sabotage, states)| {
             let mut broken = held.iter().copied().filter(|place| breaks(states, *place));
             let wanted = sabotage.fails.iter().map(|number| number - 1);

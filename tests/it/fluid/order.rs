@@ -17,11 +17,8 @@ pub(super) fn by_virtual_finish(
     late: LateJobs,
     weight: impl Fn(&FluidJob) -> Rational,
 ) -> FluidCourse {
-    let imagined = imagined(jobs);
-    let mut sharing = ImaginedRun::default();
-    flow(jobs, course, |now, present| {
-        sharing.meet(present, &imagined, now, &weight);
-        let finish = |place: usize| &sharing.finishes[&present[place].number];
+    by_imagined_run(jobs, course, &weight, |now, present, finishes| {
+        let finish = |place: usize| finishes[place];
         let order = ranked(present, |one, other| {
             let [one, other] = [one, other].map(|place| (finish(place), present[place].job));
             one.0.cmp(other.0).then(one.1.arrival.cmp(&other.1.arrival))
@@ -50,11 +47,8 @@ pub(super) fn by_guarded_finish(
     course: FluidCourse,
     weight: impl Fn(&FluidJob) -> Rational,
 ) -> FluidCourse {
-    let imagined = imagined(jobs);
-    let mut sharing = ImaginedRun::default();
-    flow(jobs, course, |now, present| {
-        sharing.meet(present, &imagined, now, &weight);
-        let finish = |place: usize| &sharing.finishes[&present[place].number];
+    by_imagined_run(jobs, course, &weight, |now, present, finishes| {
+        let finish = |place: usize| finishes[place];
         let slack = |place: usize| {
             let PresentJob { job, left, .. } = &present[place];
             finish(place).clone() - now - left.clone() / &job.most
@@ -77,9 +71,23 @@ pub(super) fn by_guarded_finish(
     })
 }
 
-/// Returns the jobs of the imagined run, which are as large as their estimates.
-fn imagined(jobs: &[FluidJob]) -> Vec<FluidJob> {
-    jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect()
+/// Serves the jobs with the shares of `divide`, which is told when each job that is present ends in an imagined run
+/// in which all share by weight.
+fn by_imagined_run(
+    jobs: &[FluidJob],
+    course: FluidCourse,
+    weight: impl Fn(&FluidJob) -> Rational,
+    divide: impl Fn(&Rational, &[PresentJob<'_>], &[&Rational]) -> FluidDivision,
+) -> FluidCourse {
+    // In the imagined run a job is as large as its estimate.
+    let imagined: Vec<FluidJob> =
+        jobs.iter().map(|job| FluidJob { size: job.estimate.clone(), ..job.clone() }).collect();
+    let mut sharing = ImaginedRun::default();
+    flow(jobs, course, |now, present| {
+        sharing.meet(present, &imagined, now, &weight);
+        let finishes = present.iter().map(|job| &sharing.finishes[&job.number]);
+        divide(now, present, &finishes.collect::<Vec<_>>())
+    })
 }
 
 /// A run in which the jobs share the system.
