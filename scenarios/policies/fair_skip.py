@@ -161,7 +161,7 @@ class FairSkip(Policy):
                 if kind == MAP:
                     self.waits[number] = (far, 0, None)
                 return True
-            if kind == MAP:
+            if kind == MAP and number not in offer.not_here[MAP]:  # no patience is used up where nothing fits
                 self.waits[number] = (level, waited + 1, offer.now_us if since is None else since)
         return False
 
