@@ -215,22 +215,24 @@ impl Session {
     /// Begins a scene; returns the pace that controls its run.
     pub fn begin(self: &Arc<Self>, scene: &LiveScene) -> Box<dyn ClockPace> {
         let mut state = self.state.lock();
-        let speed = state.gate.speed();
-        let wish = match (state.last, scene.to) {
-            // The user has left since the last run was abandoned.
-            (SessionEnd::Now, _) => LiveRequest::Leave,
-            (_, Some(to)) => LiveRequest::To(to),
-            (SessionEnd::AtEnd, None) => LiveRequest::End,
-            (SessionEnd::Open, None) => LiveRequest::Pause,
-        };
-        state.gate = Gate::new(wish, speed);
+        // The gate of the first scene is open to requests before the run begins; it keeps them.
+        if 0 < state.scene {
+            let wish = match (state.last, scene.to) {
+                // The user has left since the last run was abandoned.
+                (SessionEnd::Now, _) => LiveRequest::Leave,
+                (_, Some(to)) => LiveRequest::To(to),
+                (SessionEnd::AtEnd, None) => LiveRequest::End,
+                (SessionEnd::Open, None) => LiveRequest::Pause,
+            };
+            state.gate = Gate::new(wish, state.gate.speed());
+            state.phase =
+                if scene.to.is_some() { SessionPhase::Repeating } else { SessionPhase::Paused };
+        }
         state.picture = picture(&scene.prepared);
         state.past = RunPast::open(scene.same.as_ref().map(|before| &before.past));
         state.prepared = scene.prepared.clone();
         state.same.clone_from(&scene.same);
         state.scene += 1;
-        state.phase =
-            if scene.to.is_some() { SessionPhase::Repeating } else { SessionPhase::Paused };
         Box::new(SceneWatcher { session: self.clone(), shown: self.began })
     }
 
@@ -820,6 +822,18 @@ workload:
 
     fn job_c() -> UserAction {
         UserAction::Submit(serde_yaml::from_str("{name: c, maps: 1, map_time: 5s}").unwrap())
+    }
+
+    #[test]
+    fn a_request_before_the_run_begins_is_kept() {
+        let session =
+            Session::new(prepared(TWO_JOBS), Vec::new(), crate::testing::registry(), Speed::MOST);
+        session.go(secs(10)).unwrap();
+        let _pace = session.begin(&session.scene());
+        let mut state = session.state.lock();
+        assert_eq!(state.phase, SessionPhase::Going);
+        assert_eq!(state.gate.ask(secs(9), Duration::ZERO), GateTurn::Go);
+        assert_eq!(state.gate.ask(secs(11), Duration::ZERO), GateTurn::Stand);
     }
 
     #[test]
