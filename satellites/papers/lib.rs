@@ -60,9 +60,9 @@ macro_rules! experiments {
 
         /// The files in the binary, by their paths below `scenarios/`.
         const FILES: &[(&str, &str)] =
-            &[$($($((concat!($paper, "/", $file, ".yaml"), include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../scenarios/", $paper, "/", $file, ".yaml"
-            ))),)*)*)*];
+            &[$($($((concat!($paper, "/", $file, ".yaml"), const {
+                mumakil_bundled::text(concat!($paper, "/", $file, ".yaml"))
+            }),)*)*)*];
     };
 }
 

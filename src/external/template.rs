@@ -2,17 +2,19 @@
 //! contains the adapter, which speaks the protocol, and a policy to change. Each needs only the
 //! standard library.
 
+use mumakil_bundled::text;
+
 /// The template in Python, one file.
-pub const PYTHON: &str = include_str!("../../scenarios/policies/greedy.py");
+pub const PYTHON: &str = text("policies/greedy.py");
 
 /// The template in C++, one file.
-pub const CPP: &str = include_str!("../../scenarios/policies/greedy.cpp");
+pub const CPP: &str = text("policies/greedy.cpp");
 
 /// The source files of the Rust package, each with its name and its content.
 const RUST: [(&str, &str); 3] = [
-    ("main.rs", include_str!("../../scenarios/policies/greedy/main.rs")),
-    ("adapter.rs", include_str!("../../scenarios/policies/greedy/adapter.rs")),
-    ("json.rs", include_str!("../../scenarios/policies/greedy/json.rs")),
+    ("main.rs", text("policies/greedy/main.rs")),
+    ("adapter.rs", text("policies/greedy/adapter.rs")),
+    ("json.rs", text("policies/greedy/json.rs")),
 ];
 
 /// Returns the files of a Rust package with this name: the path in the package's folder, and the

@@ -42,6 +42,8 @@ pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
+#[doc(hidden)]
+pub use mumakil_bundled as bundled_files;
 pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};
 pub use preset::hadoop_preset;
 pub use reference::Reference;

@@ -30,9 +30,18 @@ pub(super) const HADOOP: Presets = Presets {
     key: "hadoop",
     field: "line",
     kind: "Hadoop line",
-    plain: bundled_text!("hadoop/" "0.20"),
-    files: bundled!("hadoop/": "0.20" "0.21" "1.x" "mumak"),
+    plain: HadoopLine::V020.settings(),
+    files: &[
+        of_line(HadoopLine::V020),
+        of_line(HadoopLine::V021),
+        of_line(HadoopLine::V1),
+        of_line(HadoopLine::Mumak),
+    ],
 };
+
+const fn of_line(line: HadoopLine) -> Starter {
+    Starter { name: line.word(), text: line.settings() }
+}
 
 /// The presets of clusters.
 pub(super) const CLUSTERS: Presets = Presets {
@@ -177,9 +186,7 @@ mod tests {
 
     #[test]
     fn every_file_is_embedded() {
-        for (presets, folder) in
-            [(HADOOP, "hadoop"), (CLUSTERS, "clusters"), (WORKLOADS, "workloads")]
-        {
+        for (presets, folder) in [(CLUSTERS, "clusters"), (WORKLOADS, "workloads")] {
             let folder = format!("{}/../../scenarios/{folder}", env!("CARGO_MANIFEST_DIR"));
             let mut files: Vec<String> = std::fs::read_dir(folder)
                 .unwrap()

@@ -17,13 +17,7 @@ pub struct Starter {
 #[doc(hidden)]
 macro_rules! bundled_text {
     ($folder:literal $name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../scenarios/",
-            $folder,
-            $name,
-            ".yaml"
-        ))
+        const { $crate::bundled_files::text(concat!($folder, $name, ".yaml")) }
     };
 }
 

@@ -1,12 +1,12 @@
 //! The `hadoop:` part of a scenario: the settings of the protocol, with the defaults of a Hadoop
 //! version.
 //!
-//! Every field has a value in the file of each version (`scenarios/hadoop/`), so there are no
+//! Every field has a value in the file of each version (`hadoop/*.yaml`), so there are no
 //! defaults here.
 //!
 //! ```text
-//! scenarios/hadoop/0.20.yaml    heartbeat_floor: 3s       expiry: 10min   …
-//! scenarios/hadoop/1.x.yaml     heartbeat_floor: 300ms
+//! hadoop/0.20.yaml    heartbeat_floor: 3s       expiry: 10min   …
+//! hadoop/1.x.yaml     heartbeat_floor: 300ms
 //! a user's scenario                                       expiry: 1min
 //! the run                       heartbeat_floor: 300ms    expiry: 1min    …
 //! ```

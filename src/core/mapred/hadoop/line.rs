@@ -3,7 +3,7 @@
 //!
 //! Other code asks for a behaviour and not for the version, so all differences between versions are
 //! here side by side. A new version needs a variant, its behaviour, and a file of its settings in
-//! `scenarios/hadoop/`.
+//! this folder.
 
 use std::fmt;
 
@@ -138,12 +138,12 @@ const MUMAK: Behaviour = Behaviour {
 impl HadoopLine {
     /// Returns the file of its settings: all of them for 0.20, and for every other version those
     /// that differ.
-    pub(super) const fn settings(self) -> &'static str {
+    pub const fn settings(self) -> &'static str {
         match self {
-            Self::V020 => include_str!("../../../../scenarios/hadoop/0.20.yaml"),
-            Self::V021 => include_str!("../../../../scenarios/hadoop/0.21.yaml"),
-            Self::V1 => include_str!("../../../../scenarios/hadoop/1.x.yaml"),
-            Self::Mumak => include_str!("../../../../scenarios/hadoop/mumak.yaml"),
+            Self::V020 => include_str!("0.20.yaml"),
+            Self::V021 => include_str!("0.21.yaml"),
+            Self::V1 => include_str!("1.x.yaml"),
+            Self::Mumak => include_str!("mumak.yaml"),
         }
     }
 
