@@ -53,7 +53,7 @@ papers: build ## Repeat the papers' experiments and write the guide's table of t
 	    cp out/papers/$$(basename $$study .yaml)/charts/01.svg $${study%.yaml}.svg; \
 	done
 
-picture: build ## Draw the README's pictures anew: a run's report, a study's chart, the attempts of a run
+picture: build ## Draw the README's picture anew: the head of a run's report
 	MUMAKIL_UPDATE=1 $(CARGO) test --test it -- picture
 
 gallery: build ## Make pages of the most telling pictures in out/gallery, and what makes each; needs Python

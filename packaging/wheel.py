@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import subprocess
 import sys
 import zipfile
@@ -21,12 +22,15 @@ def main(program: Path, version: str, processor: str, folder: Path) -> None:
     module = subprocess.run([program, "py", "-o", "-"], check=True, capture_output=True).stdout
     info, data = f"mumakil-{version}.dist-info", f"mumakil-{version}.data"
     tag = f"py3-none-manylinux2014_{processor}"
+    home = re.search(r'^repository = "(.*)"', Path("Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     metadata = f"""\
 Metadata-Version: 2.1
 Name: mumakil
 Version: {version}
 Summary: An emulator of a Hadoop MapReduce v1 cluster
 License: MIT
+Project-URL: Source, {home}
+Project-URL: Changes, {home}/blob/main/CHANGELOG.md
 Requires-Python: >=3.10
 Provides-Extra: frames
 Requires-Dist: pandas; extra == "frames"

@@ -26,20 +26,8 @@
 //! is the whole command line, for a program with its own policies, trace formats or kinds of
 //! workload: see [`guide::extending`]. The [`guide`] is part of this documentation, too.
 //!
-//! # A policy under test in ten lines
-//! A [`mapred::PolicyBench`] is a cluster whose time a test moves by hand.
-//! ```
-//! use mumakil::mapred::{Input, Locality, PerSlot, Policy, PolicyBench};
-//! use mumakil::scheduler::Fifo;
-//!
-//! let mut bench = PolicyBench::new(Fifo::new(Default::default()), 2, PerSlot { map: 2, reduce: 1 });
-//! let first = bench.submit(3, 0, |job| job.input = Some(Input::on_trackers([0, 1, 1])));
-//! bench.submit(2, 1, |job| job.user = "bob".into());
-//! let maps = bench.offer(1);
-//! assert_eq!((maps[0].job(), maps[0].locality), (first, Some(Locality::Node)));
-//! bench.at(20.0).fails(maps[0]);
-//! assert_eq!(bench.offer(1)[0].job(), first, "it still has a waiting map");
-//! ```
+//! Three programs in `examples/` of the sources show more: `run` reads the tables of a run, `policy` is a
+//! policy with its test on a [`mapred::PolicyBench`], and `study` does the runs of a study.
 //!
 //! # The order of events
 //! Mumakil relies on these rules, and users of this crate may do so, too.

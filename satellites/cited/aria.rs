@@ -61,7 +61,7 @@ with_defaults! {
 pub enum DeadlineBound {
     /// No order of tasks is faster.
     Lower,
-    /// The mean of both, which was nearest to measured times in the paper.
+    /// The mean of both, nearest to measured times in the paper.
     #[default]
     Average,
     /// No order of tasks is slower.

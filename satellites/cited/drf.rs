@@ -54,7 +54,7 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct WeightedPool {
-        /// Its weight: pools side by side get dominant shares in proportion to their weights.
+        /// Its weight among the pools side by side.
         pub weight: Factor = Factor::ONE,
         /// Pools inside it, which divide what it gets.
         // The schema allows any value here: it is inlined and cannot refer to itself.

@@ -42,8 +42,7 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct OffersOptions {
-        /// The frameworks by the names of their pools. The jobs of all other pools belong to one more
-        /// framework, `others`.
+        /// The frameworks by the names of their pools; all other pools belong to `others`.
         #[schemars(with = "BTreeMap<String, FrameworkSpec>")]
         pub frameworks: IndexMap<String, FrameworkSpec> = IndexMap::new(),
         /// The framework of the jobs of other pools.
@@ -52,14 +51,14 @@ with_defaults! {
         pub pool_by: PoolBy = PoolBy::Pool,
         /// How frameworks share the nodes.
         pub sharing: NodeSharing = NodeSharing::Offers,
-        /// For how long a node is not offered again to a framework that has left slots free there.
+        /// How long a node is not offered again to a framework that left slots free there.
         #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
         // Mesos: the default of `refuse_seconds`.
         pub filter: SimSpan = SimSpan::from_secs(5),
-        /// How long a framework thinks about an offer. Meanwhile the node has nothing for others.
+        /// How long a framework thinks about an offer, while the node has nothing for others.
         #[schemars(extend("x-only-if" = {"sharing": "offers"}))]
         pub answer: SimSpan = SimSpan::ZERO,
-        /// After this time an offer without an answer is taken back, and counts as refused.
+        /// When an offer without an answer is taken back.
         #[schemars(extend("x-only-if" = {"answer": {"not": 0}}))]
         // Mesos has no time-out unless `--offer_timeout` is set; this is the example of its
         // manual.
@@ -72,7 +71,7 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct FrameworkSpec {
-        /// Its weight: frameworks get shares of the cluster in proportion to their weights.
+        /// Its weight among the frameworks.
         pub weight: Factor = Factor::ONE,
         /// The policy for its jobs; any but `capacity`, `external` and `offers`.
         pub policy: InnerPolicy,
@@ -83,11 +82,10 @@ with_defaults! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeSharing {
-    /// Free slots of any node are offered to the framework with the lowest share.
+    /// Free slots go to the framework with the lowest share.
     #[default]
     Offers,
-    /// Each node belongs to one framework. The nodes are divided by the weights, in the order of the
-    /// frameworks.
+    /// Each node belongs to one framework, by their weights and order.
     Static,
 }
 

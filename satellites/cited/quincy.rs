@@ -35,8 +35,7 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct QuincyOptions {
         // The numbers of the paper's experiments; `far` is 20 where its network is slow.
-        /// Whether jobs get equal numbers of slots. If not, each job has at least one slot, and the
-        /// others go where they cost least.
+        /// Whether jobs get equal numbers of slots. If not, each has at least one.
         pub fair: bool = true,
         /// How tasks get slots that others hold.
         pub preemption: KillOrWait = KillOrWait::Wait,

@@ -43,7 +43,7 @@ pub type Las = ByNamedRank<LeastAttained>;
 /// The earliest deadline first.
 pub type Edf = ByNamedRank<EarliestDeadline>;
 
-/// The job first whose attempts have held slots for the shortest time in all.
+/// The job first that has had the least slot time.
 #[derive(Debug)]
 pub struct LeastAttained;
 

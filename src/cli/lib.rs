@@ -41,6 +41,7 @@ mod command;
 mod compare;
 mod completions;
 mod drive;
+mod example_files;
 mod explain;
 pub mod failure;
 pub mod file;

@@ -4,6 +4,7 @@
 //! unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
 use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
+use super::example_files::example_file;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::table::{Align, table};
@@ -35,6 +36,7 @@ Examples:
   mumakil show quickstart > mine.yaml   a scenario, to begin your own with
   mumakil show sojourn                  a quantity of metrics and expectations
   mumakil show jobs.csv                 a table of a run, with its columns
+  mumakil show history.log > history.log   a file to try `predict` with; so morning.tsv, notebook.ipynb, search.py
   mumakil show schema > scenario.schema.json
 and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
@@ -133,7 +135,8 @@ impl AllNames<'_> {
         let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
         match kind {
             Scenario => {
-                Starter::find(name).map(|starter| PrintedText::Text(starter.text.to_owned()))
+                let text = Starter::find(name).map(|starter| starter.text.to_owned());
+                text.or_else(|| example_file(name)).map(PrintedText::Text)
             }
             Suite => {
                 let suite = self.program.suites.iter().find(|suite| suite.name == name);

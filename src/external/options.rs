@@ -24,8 +24,8 @@ with_defaults! {
     pub struct ExternalOptions {
         /// The policy's name in reports. Without this, the name of its file or program.
         pub name: Option<String> = None,
-        /// The program and its arguments, such as `[python3, mine.py]`. If an argument is the path of a
-        /// file, seen from the scenario's folder or from the current one, it stands for that file.
+        /// The program and its arguments, such as `[python3, mine.py]`. An argument that names a
+        /// file in the scenario's folder, or the current one, stands for that file.
         pub command: Vec<String> = Vec::new(),
         /// Options that Mumakil passes on to the policy unchanged: any value.
         pub options: Value = Value::Null,
@@ -37,8 +37,7 @@ with_defaults! {
         /// The limits of a policy that is not trusted; without this, it may do what its user may do.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub sandbox: Option<SandboxOptions> = None,
-        /// The SHA-256 of each file of the command. Mumakil fills it in; if it is given, other files
-        /// are refused.
+        /// The SHA-256 of each file of the command, which Mumakil fills in.
         pub files: BTreeMap<String, String> = BTreeMap::new(),
     }
 }

@@ -27,31 +27,27 @@ use mumakil_yaml::{Path, YamlProblem};
 pub struct LaterChange {
     /// The time of the change.
     pub at: SimSpan,
-    /// A job that arrives besides the jobs of the workload, whatever the workload's submission is.
-    /// It is written like a job in `workload.jobs`, without `submit`, `after` and `file`.
+    /// A job that arrives besides those of the workload, written as in `workload.jobs`, without
+    /// `submit`, `after` and `file`.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "said")]
     #[schemars(title = "a job, as in `workload.jobs`")]
     pub submit: Option<JobEntry>,
-    /// The policy that takes over, or the same policy with other options. It starts anew: it learns
-    /// of the present jobs, but not how long they have waited. Attempts that the old policy has
-    /// suspended are killed, unless the new policy suspends, too. No version of Hadoop can do this;
-    /// it shows what would have happened.
+    /// The policy that takes over, or the same with other options. It learns of the present jobs,
+    /// but not how long they have waited. Suspended attempts are killed, unless it suspends, too.
+    /// No version of Hadoop can do this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,
-    /// A job that gets another priority or another pool. A job that has not arrived stays as it is.
+    /// A job that gets another priority or another pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<AlteredJob>,
-    /// A task whose running attempts are killed by hand (`hadoop job -kill-task`). That counts as
-    /// no failure.
+    /// A task whose running attempts are killed by hand (`hadoop job -kill-task`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_task: Option<NamedTask>,
     /// A task whose running attempts are ended by hand and count as failed (`hadoop job
     /// -fail-task`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_task: Option<NamedTask>,
-    /// The `allocations` that the policy reads again: pools or queues with other weights, shares
-    /// and limits. It goes on with everything else, and no job's wait is forgotten. They are
-    /// written like `allocations` in `scheduler`, as a whole.
+    /// The `allocations` that the policy reads again, as a whole; no job's wait is forgotten.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     #[schemars(title = "pools or queues, as `allocations` in `scheduler`")]
@@ -68,8 +64,7 @@ pub(super) const ALLOCATIONS: &str = "allocations";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AlteredJob {
-    /// The job. If it has a `count`, its name (`load`) means all of its copies, and `load-2` only
-    /// one.
+    /// The job; of one with a `count`, `load` means all copies, and `load-2` one.
     pub job: String,
     /// Its priority from now on (`hadoop job -set-priority`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,8 +78,7 @@ pub struct AlteredJob {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedTask {
-    /// The job. If it has a `count`, its name (`load`) means all of its copies, and `load-2` only
-    /// one.
+    /// The job; of one with a `count`, `load` means all copies, and `load-2` one.
     pub job: String,
     /// The number of the map, from 0, as in `tasks.csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,8 @@ use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::listed;
 use mumakil_yaml::{each, only};
 
+mod chapter;
+
 /// The keys of a schema in its order, each before the keys inside it.
 #[derive(Clone, Debug)]
 pub struct Reference {
@@ -24,6 +26,8 @@ struct ReferenceEntry {
     takes: String,
     default: Option<String>,
     about: String,
+    /// The meanings of its named values.
+    named: String,
 }
 
 impl Reference {
@@ -72,8 +76,9 @@ impl Reference {
         let mut text = String::new();
         let mut is_below_heading = false;
         let mut place = 0;
-        while let Some(ReferenceEntry { path, takes, default, about }) = self.entries.get(place) {
-            if let Some(other) = self.described(place) {
+        while let Some(entry) = self.entries.get(place) {
+            let ReferenceEntry { path, takes, default, about, named } = entry;
+            if let Some(other) = self.described(place, LONG) {
                 let _ = writeln!(text, "- **`{path}`**: as `{}`", self.entries[other].path);
                 place += self.tree(place).len();
                 is_below_heading = false;
@@ -86,10 +91,10 @@ impl Reference {
                 text.push('\n');
             }
             let _ = if is_heading {
-                writeln!(text, "## `{path}`\n\n{about}\n\nTakes {takes}{default}.")
+                writeln!(text, "## `{path}`\n\n{about}{named}\n\nTakes {takes}{default}.")
             } else {
                 let gap = if about.is_empty() { "" } else { "\\\n  " };
-                writeln!(text, "- **`{path}`**: {takes}{default}{gap}{about}")
+                writeln!(text, "- **`{path}`**: {takes}{default}{gap}{about}{named}")
             };
             is_below_heading = is_heading;
             place += 1;
@@ -106,11 +111,11 @@ impl Reference {
     }
 
     /// Returns the first earlier key that is described exactly like this key, including the keys
-    /// inside; `None` if there is none, or if the description is short enough to repeat.
-    fn described(&self, place: usize) -> Option<usize> {
+    /// inside; `None` if there is none, or if the description has at most so many words.
+    fn described(&self, place: usize, most: usize) -> Option<usize> {
         let tree = self.tree(place);
-        let words = tree.iter().map(|entry| entry.about.split(' ').count()).sum::<usize>();
-        if words <= LONG {
+        let words = |it: &ReferenceEntry| it.about.split(' ').count() + it.named.split(' ').count();
+        if tree.iter().map(words).sum::<usize>() <= most {
             return None;
         }
         let name = |place: usize| self.entries[place].path.rsplit('.').next();
@@ -120,8 +125,8 @@ impl Reference {
             others.len() == tree.len()
                 && others.iter().zip(tree).all(|(other, own)| {
                     let [of, to] = [&others[0], &tree[0]].map(|it| it.path.len());
-                    (&other.path[of..], &other.takes, &other.default, &other.about)
-                        == (&own.path[to..], &own.takes, &own.default, &own.about)
+                    (&other.path[of..], &other.takes, &other.default, &other.about, &other.named)
+                        == (&own.path[to..], &own.takes, &own.default, &own.about, &own.named)
                 })
         })
     }
@@ -145,8 +150,8 @@ fn collect(
     // once.
     if !entries.iter().any(|entry| entry.path == path) {
         let (takes, default) = (takes(schema), default(schema));
-        let about = sentence(schema, condition);
-        entries.push(ReferenceEntry { path: path.clone(), takes, default, about });
+        let (about, named) = (sentence(schema, condition), meanings(schema));
+        entries.push(ReferenceEntry { path: path.clone(), takes, default, about, named });
     }
     inside(&path, schema, condition.get("inside").unwrap_or(of_inside), entries);
 }
@@ -254,8 +259,7 @@ fn description(schema: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns one line: the meaning of a field, the condition for its effect, and the meanings of its
-/// named values.
+/// Returns one line: the meaning of a field, and the condition for its effect.
 fn sentence(schema: &Value, condition: &Value) -> String {
     let mut text = description(schema);
     // A condition on fields inside is printed with these fields.
@@ -264,13 +268,14 @@ fn sentence(schema: &Value, condition: &Value) -> String {
     if !conditions.is_empty() {
         let _ = write!(text, " It matters only {}.", conditions.join(", and only "));
     }
-    for form in constants(schema) {
-        let meaning = description(form);
-        if !meaning.is_empty() {
-            let _ = write!(text, " {}: {meaning}", quoted(&form["const"]));
-        }
-    }
     text
+}
+
+/// Returns the meanings of the named values of a field, each after a blank.
+fn meanings(schema: &Value) -> String {
+    let told =
+        constants(schema).into_iter().map(|form| (quoted(&form["const"]), description(form)));
+    told.filter(|(_, it)| !it.is_empty()).map(|(name, it)| format!(" {name}: {it}")).collect()
 }
 
 /// Returns the forms that are one named value each, also those of a value that may be left out.

@@ -38,8 +38,8 @@ pub struct Scenario {
     /// The seed of all random numbers: the same seed gives the same results.
     #[serde(default = "seed")]
     pub seed: u64,
-    /// How time passes: `virtual` is as fast as it can be computed, always with the same results; a
-    /// factor such as `600x` is that many times as fast as real time.
+    /// How time passes: `virtual` as fast as it can be computed, always with the same results;
+    /// `600x` that many times as fast as real time.
     #[serde(default)]
     pub clock: ClockSpec,
     /// When a run ends at the latest. Without this, it ends when all jobs have ended.
@@ -55,8 +55,8 @@ pub struct Scenario {
     #[serde(default)]
     pub scheduler: SchedulerChoice,
     /// Classes by which reports group jobs, each with a rule: `maps <= 2`, `reduces > 10`, `true`.
-    /// A job is in the first class whose rule it fits. Unless given, the classes of a trace are
-    /// `small` with up to 2 maps, `medium` with up to 500 and `large` with more.
+    /// A job is in the first that fits. Unless given, the classes of a trace are `small` with up to
+    /// 2 maps, `medium` with up to 500 and `large`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ClassRule>")]
     pub classes: IndexMap<String, ClassRule>,
@@ -64,8 +64,7 @@ pub struct Scenario {
     #[serde(default, deserialize_with = "crate::fault::list")]
     #[schemars(schema_with = "crate::fault::list_schema")]
     pub faults: Vec<Fault>,
-    /// Other changes during the run: a job is submitted besides the workload, another policy takes
-    /// over, a job gets another priority, pools have other weights.
+    /// Other changes during the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterChange>,
     /// The outputs of a run.
@@ -171,38 +170,36 @@ with_defaults! {
         pub events: bool = false,
         /// Distributions of latencies, in `histograms/` and `latency.hlog`.
         pub histograms: bool = true,
-        /// How long each job takes alone on the empty cluster, in `jobs.csv`: the jobs run a second
-        /// time, one after another. Slowdowns are computed from it.
+        /// How long each job takes alone on the empty cluster, in `jobs.csv`, for slowdowns.
         pub alone: bool = false,
         /// How long chains of jobs take, at the first job of each in `jobs.csv`. `after` makes chains.
         pub chains: bool = false,
-        /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`, and
-        /// their sums in the summary. With `hadoop.speculation` this is always recorded.
+        /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`;
+        /// always with `hadoop.speculation`.
         pub waste: bool = false,
-        /// Refusals and orders of policies, with their reasons, in `decisions.csv`. With it
-        /// `mumakil explain` says more about why jobs waited.
+        /// Refusals and orders of policies, with their reasons, in `decisions.csv`, and for
+        /// `mumakil explain`.
         pub decisions: bool = false,
-        /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran, in
-        /// `jobs.csv`. Other policies estimate no sizes.
+        /// How large `hfsp`, `fsp` and `srpt` estimated jobs to be, beside their sizes as they ran,
+        /// in `jobs.csv`.
         // Left out of resolved scenarios while it is off, since most policies estimate nothing.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub sizes: bool = false,
         /// The deadlines of jobs and by how much they were missed, in `jobs.csv`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub deadlines: bool = false,
-        /// The slots and shares of the policy's pools over time, in `shares.csv`. With it the report
-        /// draws what each pool lacked of the share that the policy thought its due.
+        /// The slots and shares of the policy's pools over time, in `shares.csv`. The report then
+        /// draws what each pool lacked of its share.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub shares: bool = false,
         /// The run on one page, `report.html`.
         pub report: bool = true,
-        /// The time between two samples of the timeline and of the interval log; with `0s` the
-        /// timeline has every change.
+        /// The time between two samples of the timeline and the interval log; with `0s` every
+        /// change.
         pub sample: SimSpan = SimSpan::from_secs(10),
-        /// Jobs submitted before this time are left out of the summary and the histograms; the tables
-        /// have them. With `auto` the run is made twice: the first time finds when the cluster has
-        /// forgotten that it began empty, by the rule MSER-5 for the number of unfinished jobs that
-        /// each job meets.
+        /// Jobs submitted before this time are left out of the summary and the histograms; the
+        /// tables have them. With `auto` the run is made twice, and the first time finds it by the
+        /// rule MSER-5.
         pub warm_up: AutoSpan = AutoSpan::Fixed(SimSpan::ZERO),
     }
 }
@@ -318,13 +315,11 @@ pub struct Experiment {
     /// The most seeds of a cell for a quick look.
     #[serde(default = "quick_seeds")]
     pub quick_seeds: usize,
-    /// Whether the published numbers are of the same seeds, and no sample of others: then the means
-    /// decide, whatever the interval of the seeds is.
+    /// Whether the published numbers are of the same seeds: then the means decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub same_seeds: bool,
-    /// The environment variable with the folder of files that the experiment needs and that the
-    /// repository does not have, or `VARIABLE/NAME`: the folder NAME in that folder, beside it, or
-    /// in a folder beside it. If there is none, the experiment is skipped.
+    /// The environment variable with the folder of files that the experiment needs, or
+    /// `VARIABLE/NAME`: the folder NAME in it or near it. Without it the experiment is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
 }

@@ -81,9 +81,7 @@ macro_rules! kinds {
             #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
             #[schemars(with = "BTreeMap<String, serde_json::Value>")]
             pub fixed: IndexMap<String, Value>,
-            /// The numbers of a published figure, shown beside ours: a list with a number for each
-            /// value on the horizontal axis, or `{value: number}`; for several lines or bars
-            /// `{name: …}`.
+            /// The numbers of a published figure, shown beside ours.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub published: Option<PublishedPoints>,
             /// The title.

@@ -21,6 +21,7 @@ mod deadlines;
 mod decisions;
 mod determinism;
 mod estimators;
+mod examples;
 mod explain;
 mod external;
 mod fair;
@@ -41,8 +42,6 @@ mod modified_fair;
 mod mumak;
 mod named_programs;
 mod own_format;
-#[expect(dead_code, unreachable_pub, reason = "it is a program, of which a test needs the policy")]
-mod own_policy;
 mod own_table;
 mod parting;
 mod picture;

@@ -1,18 +1,15 @@
-//! The README's pictures are cut out of real reports and studies.
+//! The README's picture is cut out of a real report.
 //!
-//! Only a browser could draw the page itself, so the first picture repeats the head of the page: the
-//! title, the numbers, and the chart of the slots as drawn in the report. The others are charts
-//! alone.
+//! Only a browser could draw the page itself, so the picture repeats the head of the page: the title,
+//! the numbers, and the chart of the slots as drawn in the report.
 
 use std::fmt::Write as _;
 use std::fs;
 
+use crate::Room;
 use crate::guide::compare;
-use crate::{Room, root};
 
 const HEAD: &str = "scenarios/quickstart.svg";
-const ATTEMPTS: &str = "scenarios/gallery/a-node-dies.svg";
-const STUDY: &str = "scenarios/gallery/how-many-nodes.svg";
 const WIDTH: u32 = 720;
 /// The number of tiles with numbers in a row.
 const IN_A_ROW: usize = 5;
@@ -23,23 +20,6 @@ const TILE_HEIGHT: u32 = 74;
 #[test]
 fn the_picture_of_a_report_is_the_head_of_it() {
     compare(HEAD, &head(&report("quickstart")));
-}
-
-#[test]
-fn the_picture_of_a_fault_shows_the_attempts() {
-    let scenario = root().join(ATTEMPTS).with_extension("yaml");
-    let report = report(scenario.to_str().unwrap());
-    let (height, drawn) = chart(&report, "attempts");
-    compare(ATTEMPTS, &svg(part(&report, "<h1>", "</h1>"), height, drawn));
-}
-
-#[test]
-fn the_picture_of_a_study_is_the_first_chart_of_the_one_in_the_readme() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let room = Room::new();
-    room.write("study.yaml", part(&readme, "several seeds, on all cores:\n\n```yaml\n", "```"));
-    room.mumakil("study study.yaml --quiet --out study").assert().success();
-    compare(STUDY, &fs::read_to_string(room.path("study/charts/01.svg")).unwrap());
 }
 
 fn report(scenario: &str) -> String {

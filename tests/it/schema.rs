@@ -207,7 +207,7 @@ fn a_key_says_when_it_matters() {
 #[test]
 fn a_key_that_several_policies_have_alike_is_described_once() {
     let reference = Reference::of(&schema(&mumakil::registry()));
-    let (whole, order) = (reference.markdown(), "order the jobs of a pool or queue get slots");
+    let (whole, order) = (reference.markdown(), "order jobs get slots for reduces");
     assert_eq!(whole.matches(order).count(), 1);
     assert!(whole.contains("- **`scheduler.hfsp.delay.w1`**: as `scheduler.fifo.delay.w1`\n"));
     // The keys inside `srt` are not repeated, either.

@@ -12,11 +12,11 @@ use mumakil_base::units::Bytes;
 /// The resources of a node that limit its attempts beside its slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum CountedResources {
-    /// None: a task may run wherever a slot is free, as in Hadoop.
+    /// Nothing, as in Hadoop.
     #[default]
     #[serde(rename = "slots")]
     Slots,
-    /// Memory: all tasks of a node together ask for no more than it has.
+    /// Its memory.
     #[serde(rename = "memory")]
     Memory,
     /// Memory and cores.

@@ -23,20 +23,18 @@ pub struct ClusterSpec {
     /// How many nodes there are, including those in `groups`.
     #[schemars(extend("x-only-if" = if_no_file_names_hosts()))]
     pub nodes: NodeCount,
-    /// How many racks the nodes are spread over, evenly and in order.
+    /// How many racks the nodes are spread over.
     #[schemars(extend("x-only-if" = if_no_file_names_hosts()))]
     pub racks: NodeCount,
-    /// A topology file of Rumen or of the SLS: racks and hosts in place of `nodes`, `racks` and
-    /// `groups`.
+    /// A topology of Rumen or the SLS: racks and hosts in place of `nodes`, `racks` and `groups`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<TraceFile>,
     /// Map slots of a node.
     pub map_slots: SlotCount,
     /// Reduce slots of a node.
     pub reduce_slots: SlotCount,
-    /// The resources that limit the attempts of a node beside its slots. A task asks for memory
-    /// (`map_memory`, `reduce_memory`) and cores (`map_cores`, `reduce_cores`), and starts only on a
-    /// node that has enough of them left.
+    /// What limits the attempts of a node beside its slots. A task starts only where enough is left
+    /// for its `map_memory` and `map_cores`, or `reduce_memory` and `reduce_cores`.
     #[serde(default, skip_serializing_if = "CountedResources::are_only_slots")]
     pub resources: CountedResources,
     /// Cores of a node.
@@ -44,20 +42,17 @@ pub struct ClusterSpec {
     pub cores: Count<1, 1_024>,
     /// How fast a node computes: with 2, computations take half the time.
     pub speed: Factor,
-    /// Whether attempts share the cores of their node. Each computes on one core at most; if more
-    /// attempts compute than there are cores, all become slower. Without this, each attempt has a
-    /// core of its own. Times from a trace do not change.
+    /// Whether attempts share the cores of their node: if more compute than there are cores, all
+    /// become slower. Times from a trace do not change.
     pub contention: bool,
     /// The memory of a node.
     pub memory: Bytes,
-    /// The part of `memory` that the system and Hadoop's daemons keep; the rest is for attempts. A
-    /// TaskTracker and a DataNode take 1000 MB each unless configured otherwise.
+    /// The part of `memory` that the system and Hadoop's daemons keep; the rest is for attempts.
     pub system_memory: Bytes,
     /// The disks of a node.
     pub disk: DiskSpec,
-    /// How a node keeps blocks that were read from its disks in the memory that neither its system
-    /// nor a task holds. The block whose last read is longest ago is dropped first. An attempt that
-    /// reads a kept block needs no disk. Without this, every read is from a disk.
+    /// How a node keeps blocks that were read in the memory that nobody holds; the block whose last
+    /// read is longest ago is dropped first. Without this, every read is from a disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub page_cache: Option<PageCacheSpec>,
@@ -140,9 +135,8 @@ pub struct SwapSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageCacheSpec {
-    /// How fast an attempt reads from the page cache. The default is what a client gets from the
-    /// datanode on its own node, which is far below the speed of the memory: 300 to 400 MB/s were
-    /// measured on EC2 (by the authors of hdfs3).
+    /// How fast an attempt reads from the page cache. The default was measured on EC2 by the
+    /// authors of hdfs3.
     #[serde(default = "from_memory")]
     pub rate: Rate,
 }
@@ -169,9 +163,8 @@ pub struct HdfsSpec {
     /// Without this, 10 min 30 s, as in Hadoop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_after: Option<SimSpan>,
-    /// How fast a node makes lost copies again, one after another. All nodes that are on do so at
-    /// the same time, without slowing the reads and writes of attempts. Without this, each node
-    /// makes two blocks every three seconds, as the NameNode orders, or fewer if its disk or
+    /// How fast a node makes lost copies again, one after another, without slowing attempts.
+    /// Without this, each node makes two blocks every three seconds, or fewer if its disk or
     /// network card is slower.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub re_replication: Option<Rate>,
@@ -202,8 +195,7 @@ impl ClusterSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpec {
-    /// How many jobs must read a file at the same time. The last of these jobs already finds the
-    /// extra copies of each block that a running node holds.
+    /// How many jobs must read a file at the same time.
     pub jobs: Count<1, 1_000_000>,
     /// How many copies each block of a hot file has.
     pub replication: Count<1, 64>,
@@ -213,13 +205,13 @@ pub struct HotSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// One copy anywhere, two in another rack, further ones anywhere, as Hadoop does with files
-    /// that are written from outside of the cluster.
+    /// One copy anywhere, two in another rack, further ones anywhere, as with files that come from
+    /// outside of the cluster.
     Hadoop,
     /// On different nodes, all equally likely.
     Random,
-    /// As Hadoop does with files that a node of the cluster writes: the first copy of each block is
-    /// on that node, such as `node-1`. The other copies lie as with `hadoop`.
+    /// As with files that this node writes: it has the first copy of each block. The others lie as
+    /// with `hadoop`.
     Writer(NodeName),
 }
 
@@ -235,16 +227,15 @@ pub struct NetworkSpec {
     /// How fast an attempt reads from another rack.
     #[schemars(extend("x-only-if" = {"cluster.network.model": "fixed"}))]
     pub off_rack: Rate,
-    /// The speed of a node's network card, in each direction. It limits each transfer, and all of
-    /// them together if the model is `shared`.
+    /// The speed of a node's network card, in each direction. It limits each transfer, and all
+    /// together if the model is `shared`.
     pub nic: Rate,
     /// The speed of a rack's connection to the other racks, in each direction. It limits each
-    /// transfer between racks, and all of them together if the model is `shared`.
+    /// transfer between racks, and all together if the model is `shared`.
     pub uplink: Rate,
-    /// The network's capacity between nodes, for each node: all transfers together, within racks
-    /// and between them, get this times the number of nodes. A network with less than `nic` is
-    /// oversubscribed. Runs take longer to simulate with it, as each transfer then depends on all
-    /// others. Without this, the network carries all that the NICs and uplinks do.
+    /// The network's capacity for each node: all transfers together get this times the number of
+    /// nodes. Less than `nic` is oversubscribed. Without this, the network carries all that the
+    /// NICs and uplinks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {"cluster.network.model": "shared"}))]
     pub fabric: Option<Rate>,
@@ -252,8 +243,7 @@ pub struct NetworkSpec {
     pub latency: Dist<SimSpan>,
     /// How long a message takes between racks.
     pub cross_rack: Dist<SimSpan>,
-    /// Switches above those of the racks, such as one for each data centre. Without this, the
-    /// uplinks of all racks meet at one switch.
+    /// Switches above those of the racks. Without this, the uplinks of all racks meet at one.
     // With either model of transfers, messages may take longer between pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-only-if" = {
@@ -268,8 +258,8 @@ pub struct NetworkSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PodSpec {
-    /// How many pods the racks are spread over, evenly and in order. If a topology file has a level
-    /// above the racks, that level gives the pods instead.
+    /// How many pods the racks are spread over, evenly and in order. A level above the racks in a
+    /// topology file gives the pods instead.
     pub count: NodeCount,
     /// The speed of a pod's connection to the other pods, in each direction. All transfers between
     /// pods share it if the model is `shared`.
@@ -283,10 +273,9 @@ pub struct PodSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkModel {
-    /// Transfers share nothing: each has a fixed speed, whatever the others do.
+    /// Each has a fixed speed, whatever the others do.
     Fixed,
-    /// All transfers at the same moment share disks, NICs, uplinks and the fabric max-min fairly:
-    /// no transfer gets more at the cost of a slower one.
+    /// They share disks, NICs, uplinks and the fabric max-min fairly.
     Shared,
 }
 

@@ -31,7 +31,7 @@ pub struct Hadoop {
     #[schemars(with = "String")]
     pub line: HadoopLine,
     /// The time between two heartbeats of a tracker: `auto` for the formula of the Hadoop line,
-    /// which grows with the cluster, or a constant.
+    /// which grows with the cluster.
     pub heartbeat: AutoSpan,
     /// How the interval of `auto` grows with the number of trackers.
     #[schemars(extend("x-only-if" = {"hadoop.heartbeat": "auto"}))]
@@ -46,15 +46,11 @@ pub struct Hadoop {
     /// The trackers' first heartbeats are spread evenly over this time; `auto` is one interval.
     pub heartbeat_phase: AutoSpan,
     /// A random time that is added to each interval: up to one value more or less, or anything
-    /// between two values. Without it, trackers keep the phases in which they begin, and after the
-    /// first round no heartbeat waits for another at a JobTracker that keeps up. Real trackers
-    /// drift; to study how heartbeats queue at the JobTracker, use `200ms`.
+    /// between two. To study how heartbeats queue at the JobTracker, use `200ms`.
     pub heartbeat_fuzz: IntervalFuzz,
     /// Whether a tracker sends an extra heartbeat as soon as an attempt ends.
     pub out_of_band: bool,
-    /// If a tracker gets no reply for this long, it sends the same heartbeat again. Without faults
-    /// by which messages are lost, late or doubled (`loss`, `delay`, `duplication` and `partition`)
-    /// each heartbeat is answered, and a tracker waits for the answer, however long that takes.
+    /// If a tracker gets no reply for this long, it sends the same heartbeat again.
     #[schemars(extend("x-only-if" = {"a fault that disturbs messages": true}))]
     pub rpc_timeout: SimSpan,
     /// A tracker that is silent for this long is declared lost.
@@ -62,18 +58,17 @@ pub struct Hadoop {
     /// An attempt that makes no progress for this long fails at its tracker's next heartbeat; with
     /// `0s` it never does.
     pub task_timeout: SimSpan,
-    /// An attempt that was assigned `expiry` ago fails, unless its tracker has taken this step.
+    /// An attempt that was assigned `expiry` ago fails, unless its tracker has done this.
     pub launch_expiry: LaunchExpiry,
     /// The share of a job's maps that must have ended before its reduces start.
     pub slow_start: Fraction,
-    /// Whether an attempt that waits for its commit counts as running for its tracker and its job.
+    /// Whether an attempt that waits for its commit counts as running.
     pub commit_pending: CommitPending,
     /// Whether jobs run a setup and a cleanup task.
     pub setup_cleanup: bool,
     /// Whether an extra attempt removes the output of an attempt that failed or was killed.
     pub task_cleanup: bool,
-    /// Whether a job that ends kills the attempts that it still runs. Mumak lets them run; there,
-    /// reduces that wait for maps keep their slots for ever.
+    /// Whether a job that ends kills the attempts that it still runs. Mumak lets them run.
     pub kill_orphans: bool,
     /// A task fails after this many failed attempts.
     pub max_attempts: AttemptLimit,
@@ -83,18 +78,16 @@ pub struct Hadoop {
     pub reduce_failures: Fraction,
     /// A job avoids a tracker after this many failed attempts there.
     pub tracker_failures: TrackerFailureLimit,
-    /// Whether a tracker that several jobs avoid is blacklisted: it gets no tasks of any job.
-    /// Without this, as in 1.x, it is only graylisted: `events.jsonl` notes it, and it still gets
-    /// tasks.
+    /// Whether a tracker that several jobs avoid gets no tasks of any job. If not, as in 1.x, it is
+    /// only graylisted, in `events.jsonl`.
     pub blacklist: bool,
-    /// A tracker can be blacklisted when this many successful jobs have avoided it. Each day
-    /// without another such job takes one off the count. A tracker can be graylisted when this many
-    /// successful jobs have avoided it in the last three hours.
+    /// A tracker can be blacklisted when this many successful jobs have avoided it, less one for
+    /// each day since, and graylisted when they have in the last three hours.
     pub tracker_faults: Count<1, 1_000_000>,
-    /// Where a map or reduce that must run again is put in the queue of waiting tasks.
+    /// Where a task that must run again waits.
     pub failed_maps: FailedMaps,
     /// Whether slow tasks get a second attempt on another tracker, and by which rule they are
-    /// found. Hadoop does this unless configured otherwise; here it is off by default.
+    /// found. Here it is off by default.
     pub speculation: Speculation,
     /// How often a running attempt reports its progress to its tracker; with `0s` each heartbeat
     /// contains the progress at that instant.
@@ -102,12 +95,11 @@ pub struct Hadoop {
     /// How often a task asks its tracker for map outputs to fetch, or for permission to commit;
     /// with `0s` it gets them at once.
     pub poll: SimSpan,
-    /// How long a reduce sleeps before it looks again for map outputs, each time it knows of none
-    /// to fetch; its shuffle then ends with its next question for outputs. With `0s`, as in 0.21, it
-    /// fetches an output as soon as it knows of it.
+    /// How long a reduce sleeps each time it knows of no map output to fetch. With `0s`, as in
+    /// 0.21, it fetches an output as soon as it knows of it.
     pub copier_sleep: SimSpan,
-    /// How long an attempt takes from the instant at which it gets its slot to its work, if its
-    /// job's files must be copied to the node first.
+    /// How long an attempt takes from its slot to its work, if its job's files must be copied
+    /// first.
     pub start_up: Dist<SimSpan>,
     /// The part of `start_up` in which the job's files are copied. Only the first attempts of a job
     /// on a tracker spend it.
@@ -121,8 +113,8 @@ pub struct Hadoop {
     /// How long a commit takes once it is allowed.
     #[schemars(extend("x-only-if" = {"hadoop.commit_pending": {"not": "none"}}))]
     pub commit_time: SimSpan,
-    /// The origin of the random numbers for the trackers' first heartbeats, for `heartbeat_fuzz`,
-    /// and for the values that a Rumen trace leaves open.
+    /// The random numbers for first heartbeats, `heartbeat_fuzz`, and what a Rumen trace leaves
+    /// open.
     pub draws: Draws,
 }
 
@@ -138,9 +130,7 @@ pub type TrackerFailureLimit = Count<1, 1_000_000>;
 pub enum Draws {
     /// Mumakil's: the same for a task under every policy.
     Own,
-    /// Mumak's: the numbers that Mumak draws with the same seed, if all else is as in Mumak. Draws
-    /// then depend on which tracker asks first, and times that Mumak makes up do not depend on the
-    /// seed.
+    /// Those that Mumak draws with the same seed, if all else is as in Mumak.
     Mumak,
 }
 
@@ -167,10 +157,9 @@ pub struct IntervalFuzz {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HeartbeatGrowth {
-    /// By whole seconds, rounded up; at 100 heartbeats a second, one second for every hundred
-    /// trackers. This is 0.20.
+    /// By whole seconds, rounded up: 0.20.
     WholeSeconds,
-    /// In proportion to the trackers. This is 0.21 and later.
+    /// In proportion to the trackers: 0.21 and later.
     Proportional,
 }
 
@@ -178,23 +167,23 @@ pub enum HeartbeatGrowth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchExpiry {
-    /// The tracker has reported it, even if it still waits for a slot.
+    /// Reported it, even if it waits for a slot.
     Reported,
-    /// The tracker has started it: 1.2 and later.
+    /// Started it: 1.2 and later.
     Started,
 }
 
-/// Whether an attempt that waits for its commit counts as running for its tracker and its job.
+/// Whether an attempt that waits for its commit counts as running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitPending {
-    /// As Hadoop does: its tracker reports the slot as free, its job counts it as running.
+    /// As in Hadoop: its tracker reports the slot as free, its job counts it as running.
     Quirk,
-    /// Its tracker reports the slot as taken until the attempt has ended.
+    /// Its tracker reports the slot as taken until it has ended.
     SlotHeld,
-    /// Its tracker reports the slot as free and its job no longer counts it.
+    /// The slot is free, and the job no longer counts it.
     NotCounted,
-    /// There is no such wait: an attempt has succeeded when its work is done.
+    /// It does not wait.
     None,
 }
 
@@ -202,11 +191,9 @@ pub enum CommitPending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedMaps {
-    /// At the front of the lists of the nodes and racks that hold its input; a reduce, before all
-    /// others.
+    /// At the front of the lists of nodes and racks with its input; a reduce, before all others.
     Front,
-    /// Before all other maps, on any node. Among such tasks the one with most failures is first,
-    /// then the one with the lowest number. This is 1.x.
+    /// Before all other maps, on any node; the one with most failures first. This is 1.x.
     First,
 }
 

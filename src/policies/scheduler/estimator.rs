@@ -32,9 +32,9 @@ pub enum Estimator {
     /// The mean of the sample.
     #[default]
     Mean,
-    /// Uniform times: all between two limits are equally likely.
+    /// Times between two limits, all equally likely.
     Uniform,
-    /// No estimate: the true size of each job, known when it arrives.
+    /// The true size, known when the job arrives.
     Oracle,
     /// A formula in the language of `rank`, computed when the job arrives and again when its sample
     /// is measured.

@@ -71,8 +71,7 @@ with_defaults! {
         /// How long jobs wait for their input; `auto` unless given.
         // `mapred.fairscheduler.locality.delay` is -1: computed from the heartbeat interval.
         pub delay: DelaySpec = DelaySpec { w1: AutoSpan::Auto, w2: AutoSpan::Auto, ..DelaySpec::NONE },
-        /// Whether jobs of undeclared pools are allowed. If not, such a job is an error: Hadoop 1.x
-        /// refuses it.
+        /// Whether jobs of undeclared pools are allowed; Hadoop 1.x refuses them.
         #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
         // `mapred.fairscheduler.allow.undeclared.pools` is on; 0.21 has no such key.
         pub allow_undeclared_pools: bool = true,
@@ -92,24 +91,22 @@ with_defaults! {
         /// As `assign_maps`, for reduces.
         #[schemars(extend("x-only-if" = {"assign_multiple": true}))]
         pub assign_reduces: Option<LaunchCap> = None,
-        /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
+        /// How far a tracker may exceed its part of the load; with 1 it may fill all slots.
         #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
         // `mapred.fairscheduler.load.max.diff` is 0.
         pub max_load_difference: Factor = Factor::of(0.0),
-        /// Which tasks count for a tracker's part of the load, and for the choice between map and
-        /// reduce.
+        /// Which tasks count for a tracker's part of the load.
         #[schemars(extend("x-only-if" = {"variant": "hadoop"}))]
         pub tracker_load: TrackerLoad = TrackerLoad::Auto,
         /// How pools get slots that have been below their share for too long.
         // `mapred.fairscheduler.preemption` is off.
         pub preemption: KillOrWait = KillOrWait::Wait,
-        /// Whether kills for pools below their share are only recorded (as `would-kill` in
-        /// `decisions.csv`), and no task is killed.
+        /// Whether kills are only recorded, as `would-kill` in `decisions.csv`.
         #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
         // `mapred.fairscheduler.preemption.only.log` is off.
         pub preemption_only_log: bool = false,
-        /// How often tasks are killed for pools below their share. Each update finds these pools anew.
-        /// `auto` is 15 s with `hadoop`, and 0.5 s with `paper`.
+        /// How often tasks are killed for pools below their share. `auto` is 15 s with `hadoop`,
+        /// and 0.5 s with `paper`.
         #[schemars(extend("x-only-if" = {"preemption": "kill"}))]
         pub preemption_interval: AutoSpan = AutoSpan::Auto,
         /// How often shares and demands are computed.

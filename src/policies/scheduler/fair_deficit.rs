@@ -47,8 +47,8 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct FairDeficitOptions {
-        /// The pools, and the defaults of undeclared pools. Only weights, minimum shares and numbers of
-        /// jobs have an effect; the other options came with a later scheduler.
+        /// The pools, and the defaults of undeclared pools. Only weights, minimum shares and
+        /// numbers of jobs have an effect.
         #[schemars(extend("x-only-if" = {"inside": {
             "max_maps": {"the policy `fair`": true},
             "max_reduces": {"the policy `fair`": true},

@@ -38,8 +38,8 @@ with_defaults! {
     #[serde(default, deny_unknown_fields)]
     pub struct FifoOptions {
         // `mapred.jobtracker.taskalloc.capacitypad` is 0.01, and no job waits.
-        /// The number of last slots that are kept for the first job, as a share of all tasks of the
-        /// jobs with reduces; at most the slots of one tracker.
+        /// The last slots that are kept for the first job, as a share of all tasks of jobs with
+        /// reduces; at most those of one tracker.
         pub padding: Fraction = Fraction::of(0.01),
         /// How long jobs wait for their input. Without this, they do not wait.
         pub delay: DelaySpec = DelaySpec::NONE,

@@ -75,7 +75,7 @@ with_defaults! {
         pub classification: bool = true,
         /// Whether free slots are allotted to pools by the number of tasks that are pending in them.
         pub pool_allocation: bool = true,
-        /// The number of slots that a pool's maximum limits, if slots are allotted.
+        /// The slots that a pool's maximum limits.
         #[schemars(extend("x-only-if" = {"pool_allocation": true}))]
         pub maximum: Maximum = Maximum::Cap,
         /// Whether jobs and pools are ordered by the slots that they lack and hold. If not, they are
@@ -87,10 +87,9 @@ with_defaults! {
         pub priority_adjustment: PriorityAdjustment = PriorityAdjustment::Text,
         /// Whether one heartbeat may launch several tasks.
         pub assign_multiple: bool = true,
-        /// How far a tracker may exceed its part of the load. With 1 it may fill all its slots.
+        /// How far a tracker may exceed its part of the load; with 1 it may fill all slots.
         pub max_load_difference: Factor = Factor::of(0.0),
-        /// Which tasks count for a tracker's part of the load, and for the choice between map and
-        /// reduce.
+        /// Which tasks count for a tracker's part of the load.
         pub tracker_load: TrackerLoad = TrackerLoad::Auto,
         /// How often jobs are classified and slots allotted.
         // Sections 3.1 and 3.2, and Hadoop's fair scheduler.

@@ -146,7 +146,7 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct FairSkipOptions {
-        /// How often a job is passed over before it may launch in a rack that holds its input: `D1`.
+        /// How often a job is passed over before it may launch in a rack with its input: `D1`.
         // Section 3.5: with 3 replicas and a locality of 0.95, D = 100 / 3 × ln 2 = 23.1, rounded up.
         pub skips: SkipRule = SkipRule::of(24),
         /// How often it is then passed over before it may launch anywhere: `D2`.

@@ -64,12 +64,12 @@ with_defaults! {
         pub delay: DelaySpec = DelaySpec::NONE,
         /// How a job gets slots that jobs hold which rank below it.
         pub preemption: SlotTaking = SlotTaking::Wait,
-        /// A condition on the job that would take a slot. The names of the job that would lose it begin
-        /// with `victim.`. Without this, a higher rank is enough.
+        /// A condition on the job that would take a slot; `victim.` begins the names of the one
+        /// that would lose it.
         #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub preemption_when: Option<RankFormula> = None,
-        /// Which of the attempts that may lose their slots loses its slot first: `last-job` unless given.
+        /// Which attempt loses its slot first: `last-job` unless given.
         #[schemars(extend("x-only-if" = {"preemption": ["eager", "kill", "checkpoint"]}))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub victims: Option<VictimChoice> = None,

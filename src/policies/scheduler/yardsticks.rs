@@ -56,14 +56,12 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct YardstickOptions {
-        /// How the sizes of jobs are known: the true sizes, or an estimator of your own. No sample is
-        /// measured.
+        /// How the sizes of jobs are known; no sample is measured.
         pub estimator: Estimator = Estimator::Oracle,
-        /// Makes the sizes wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors. An
-        /// estimate stays as wrong as it is when the job arrives.
+        /// Makes the sizes wrong on purpose.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub error: Option<SizeError> = None,
-        /// In which order jobs are served whose sizes are used up, but that go on: before all others.
+        /// In which order jobs whose sizes are used up are served before all others.
         pub late: LateOrder = LateOrder::InTurn,
         /// By what weight jobs share, in the order of `fsp` and while they are late.
         pub weights: Weights = Weights::Equal,

@@ -22,9 +22,9 @@ pub(super) struct Crashes {
     /// The rack or racks of the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// How long a node works until it crashes, such as `{exponential: {mean: 8h}}` or
-    /// `{weibull: {mean: 8h, shape: 0.7}}`. With a plain time it crashes whenever it has worked for
-    /// that long; the first crash comes earlier, after a random part of that time.
+    /// How long a node works until it crashes, such as `{exponential: {mean: 8h}}` or `{weibull:
+    /// {mean: 8h, shape: 0.7}}`. With a plain time, the first crash comes after a random part of
+    /// it.
     mtbf: Dist<SimSpan>,
     /// How long a repair takes. Without this, a node that has crashed stays off.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,9 +10,8 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{MishapHarm, ToJobTracker};
 
-/// The administrator excludes nodes from the cluster. The JobTracker gives them up at once:
-/// attempts there are killed, and maps with output there run again. The trackers of the nodes end;
-/// they start again if the nodes are excluded only for a while.
+/// The administrator excludes nodes. The JobTracker gives them up at once: attempts there are
+/// killed, and maps with output there run again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Decommission(NodeChoiceFor<Option<SimSpan>>);

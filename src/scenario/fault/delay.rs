@@ -14,9 +14,8 @@ use mumakil_base::units::{Fraction, SimSpan};
 pub(super) struct DelayFault {
     /// The share of messages that are late.
     share: Fraction,
-    /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`. A
-    /// tracker that waits longer than `hadoop.rpc_timeout` repeats its heartbeat, and the second
-    /// one may overtake the first.
+    /// How late they are: a time, or a distribution such as `{uniform: {from: 1s, to: 2min}}`.
+    /// After `hadoop.rpc_timeout` a tracker repeats its heartbeat, which may overtake the first.
     by: Dist<SimSpan>,
 }
 

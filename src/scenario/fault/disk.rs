@@ -9,9 +9,8 @@ use super::node_choice::NodeChoice;
 use super::target::FaultTarget;
 use mumakil_core::mapred::{Mail, ToMapOutputs, ToNameNode, ToTracker};
 
-/// Nodes lose their disks and go on with empty ones. Maps and reduces running there fail. Outputs
-/// of maps there are lost: reduces cannot fetch them and complain at once, until the maps run
-/// again. Copies of blocks there are lost, and are made again elsewhere.
+/// Nodes lose their disks and go on with empty ones. Attempts there fail, outputs of maps there are
+/// lost, and copies of blocks are made again elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Disk(NodeChoice);

@@ -8,9 +8,8 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::FailureKind;
 
-/// The share of map and reduce attempts that hang, or a description of them. They stop making
-/// progress at a point that is drawn as with `task_failures`, keep their slots, and fail at the
-/// first heartbeat after `hadoop.task_timeout`. With a time-out of `0s` they never fail.
+/// The share of attempts that hang, or a description of them. They stop making progress at a point
+/// that is drawn as with `task_failures`, keep their slots, and fail after `hadoop.task_timeout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Hangs(ShortForm<StruckAttempts>);

@@ -14,19 +14,17 @@ use mumakil_yaml::{Path, YamlProblem};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobTrackerProcess {
-    /// How long its process pauses, as for a garbage collection. Heartbeats wait in its queue.
-    /// After a pause longer than `hadoop.expiry`, the JobTracker may declare all trackers lost.
+    /// How long its process pauses, as for a garbage collection. After a pause longer than
+    /// `hadoop.expiry`, it may declare all trackers lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pause: Option<SimSpan>,
     /// How long its process is down before it is restarted. Meanwhile heartbeats fail and are
-    /// repeated each second; jobs are submitted as soon as the JobTracker is back. Its policy
-    /// starts anew. `recover` decides what happens to jobs.
+    /// repeated each second; jobs wait. `recover` decides what happens to jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restart: Option<SimSpan>,
     /// Whether the restarted JobTracker recovers jobs (`mapred.jobtracker.restart.recover`).
-    /// Without this, all unfinished jobs fail, and trackers have to start anew. With it, the jobs
-    /// go on as in the version of Hadoop: 0.20 keeps attempts that have ended, and running attempts
-    /// on trackers where some attempt has ended; 0.21 and 1.x run all tasks of a job anew.
+    /// Without this, all unfinished jobs fail. With it, 0.20 keeps attempts that have ended; 0.21
+    /// and 1.x run all tasks of a job anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     recover: bool,
 }

@@ -8,9 +8,8 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::FailureKind;
 
-/// The share of map and reduce attempts that fail for lack of memory, or a description of them,
-/// such as attempts with more memory than a slot has: `{memory_above: 1GiB}`. They fail as soon as
-/// their processes have started, unless `at_progress` is given.
+/// The share of attempts that fail for lack of memory, as soon as they have started, or a
+/// description of them such as `{memory_above: 1GiB}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct OutOfMemory(ShortForm<StruckAttempts>);

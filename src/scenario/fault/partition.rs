@@ -15,10 +15,9 @@ use mumakil_core::cluster::NetworkCut;
 use mumakil_core::mapred::ToMapOutputs;
 use mumakil_yaml::{Path, YamlProblem};
 
-/// Nodes are cut off from all other nodes, and from the JobTracker, which declares them lost after
-/// `hadoop.expiry`. Attempts on these nodes go on, but their heartbeats are lost. Reduces cannot
-/// fetch outputs of maps from the other side; those on the cut-off side fetch only outputs that
-/// they already know. Maps still read their input from the other side.
+/// Nodes are cut off from the others and from the JobTracker, which declares them lost after
+/// `hadoop.expiry`. Their attempts go on. Reduces cannot fetch from the other side; maps still read
+/// their input there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Partition(NodeChoiceFor<SimSpan>);

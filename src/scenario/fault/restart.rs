@@ -17,9 +17,8 @@ use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::{PerSlot, SlotCount};
 use mumakil_core::mapred::{Mail, MishapHarm, ToTracker};
 
-/// Trackers' processes crash and start again: running attempts there are lost, and so are the
-/// outputs of maps that ended there. The machines stay on. The new processes may have other numbers
-/// of slots, as when an operator changes the configuration.
+/// Trackers' processes crash and start again, perhaps with other slots: attempts there, and the
+/// outputs of maps, are lost. The machines stay on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Restart {

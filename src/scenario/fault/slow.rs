@@ -13,8 +13,7 @@ use mumakil_core::mapred::MishapHarm;
 use mumakil_yaml::{Path, YamlProblem};
 
 /// Nodes are slow from `at` on, or from the beginning: their hardware runs at these shares of its
-/// usual speed. Running attempts change their pace at that time. If a node is slow for several
-/// reasons, the shares are multiplied.
+/// usual speed, several multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SlowFault {
@@ -24,17 +23,16 @@ pub(super) struct SlowFault {
     /// The rack or racks of the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// The speed of their cores, such as `0.5` or `50 %`: for starting processes and for all work
-    /// that is no transfer. A task time that a workload or a trace gives as a whole counts as such
-    /// work.
+    /// The speed of their cores: for starting processes, all work that is no transfer, and times
+    /// that are given as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu: Option<Fraction>,
-    /// The speed of their disks. If transfers do not share bandwidth, it applies to reads and
-    /// writes on the node itself; if they do, to all transfers that use the disk.
+    /// The speed of their disks: for reads and writes on the node itself, or for all that share the
+    /// disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     disk: Option<Fraction>,
-    /// The speed of their connections. If transfers do not share bandwidth, it applies to fetches
-    /// and reads from elsewhere; if they do, to all transfers to or from the node.
+    /// The speed of their connections: for fetches and reads from elsewhere, or for all that share
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Fraction>,
     /// How long they are slow; without this, permanently.

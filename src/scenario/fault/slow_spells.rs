@@ -24,9 +24,8 @@ pub(super) struct SlowSpells {
     /// The rack or racks of the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rack: Option<Racks>,
-    /// How long a node has its usual speed between two slow spells, such as
-    /// `{exponential: {mean: 1h}}`. With a plain time, the first spell comes earlier, after a
-    /// random part of that time.
+    /// How long a node has its usual speed between two slow spells, such as `{exponential: {mean:
+    /// 1h}}`. With a plain time, the first comes after a random part of it.
     every: Dist<SimSpan>,
     /// How long each slow spell lasts.
     #[serde(rename = "for")]

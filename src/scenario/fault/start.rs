@@ -10,8 +10,7 @@ use super::target::FaultTarget;
 use mumakil_core::mapred::MishapHarm;
 
 /// The stopped nodes that start again, written as in `stop`. A number or share draws the same nodes
-/// as a `stop` with the same number or share: the first such `start` belongs to the first such
-/// `stop`. A node that is stopped only for a while comes back by itself.
+/// as a `stop` with it, the first as the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Start(NodeChoice);

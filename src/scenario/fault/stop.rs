@@ -10,9 +10,8 @@ use super::target::{FaultTarget, NodesSpec, Racks};
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::MishapHarm;
 
-/// The nodes that stop, such as `node-3` (they are counted from 1), `[node-3, node-5]`, `all`,
-/// `{rack: rack-2}`, or a number or share that is drawn: `{nodes: 10 %}`. They stay off until a
-/// `start`, or for as long as `for` says.
+/// The nodes that stop: `node-3` (counted from 1), `{rack: rack-2}`, or drawn, `{nodes: 10 %}`.
+/// They stay off until a `start`, or for as long as `for` says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Stop(ShortForm<StopSpec>);

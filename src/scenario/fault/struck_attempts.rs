@@ -41,8 +41,8 @@ pub(super) struct StruckAttempts {
     /// `map_memory` or `reduce_memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_above: Option<Bytes>,
-    /// The progress at which attempts are struck: 0 is as soon as they have started. A reduce is at
-    /// a third when it has fetched and at two thirds when it has sorted.
+    /// The progress at which attempts are struck. A reduce is at a third when it has fetched and at
+    /// two thirds when it has sorted.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_progress: Option<Fraction>,
 }

@@ -8,9 +8,9 @@ use super::struck_attempts::{AttemptFault, StruckAttempts};
 use mumakil_base::units::Fraction;
 use mumakil_core::mapred::FailureKind;
 
-/// The share of map and reduce attempts that fail, or a description of them. Without `at_progress`,
-/// a map fails at a random point of its work, a reduce at a random point of its reduce phase; the
-/// time until then is lost. If several of these faults fit an attempt, the last one applies.
+/// The share of attempts that fail, or a description of them. Without `at_progress`, a map fails
+/// somewhere in its work, a reduce in its reduce phase. If several fit an attempt, the last one
+/// applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct TaskFailures(ShortForm<StruckAttempts>);

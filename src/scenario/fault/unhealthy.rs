@@ -10,8 +10,8 @@ use super::target::FaultTarget;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{Mail, ToTracker};
 
-/// The health script of these nodes reports a problem, and their next heartbeats pass it on. Then
-/// the nodes are blacklisted and get no tasks until the problem ends. Attempts there go on.
+/// The health script of these nodes reports a problem: they are blacklisted and get no tasks until
+/// it ends. Attempts there go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Unhealthy(NodeChoiceFor<Option<SimSpan>>);

@@ -96,7 +96,7 @@ macro_rules! with_job_settings {
             /// The factor of every computing time, drawn for each task.
             #[serde(default = "no_noise")]
             pub noise: Dist<Factor>,
-            /// The factor of a map's computing time when its input is on another node.
+            /// The factor of a map's computing time when its input is elsewhere.
             #[serde(default)]
             pub penalty: Penalty,
             /// The memory of a map's process.
@@ -182,8 +182,8 @@ pub struct JobEntry {
     /// The pool or queue; the user's name unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
-    /// The class by which reports group the job. Without this, it is the first of the scenario's
-    /// `classes` that fits.
+    /// The class by which reports group the job: the first of the scenario's `classes` that fits,
+    /// unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The priority of the job.
@@ -212,8 +212,8 @@ pub struct JobEntry {
     /// Without this, the job has a file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The size of a file that all tasks read, as with Hadoop's distributed cache. A node copies it
-    /// from HDFS before the job's first attempt there; later attempts find it on the node's disk.
+    /// The size of a file that all tasks read, as with Hadoop's distributed cache: a node copies it
+    /// before a job's first attempt there.
     #[serde(default)]
     pub cached_file: Bytes,
     /// The bytes that all reduces fetch together.
@@ -292,7 +292,7 @@ impl Phases {
 }
 
 with_defaults! {
-    /// The factor of a map's computing time when its input is on another node.
+    /// The factor of a map's computing time when its input is elsewhere.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Penalty {

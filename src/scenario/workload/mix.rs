@@ -46,9 +46,8 @@ pub use names::{NameChoices, Names};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// How many jobs there are, without those that follow others. Unless given: the sum of the
-    /// types' `count`, the number of recorded `times`, or the number of jobs that arrive within
-    /// `duration`.
+    /// How many jobs there are, without those that follow others. Unless given, the types' `count`,
+    /// the `times` or the `duration` decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Count<1, 1_000_000>>,
     /// The latest time at which a job arrives, except for jobs that follow others.
@@ -76,16 +75,15 @@ with_job_settings! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobType {
-    /// How many jobs of this type there are; the order of all jobs is drawn. If `jobs` is more than
-    /// all counts together, the counts start again, in another order.
+    /// How many jobs of this type there are; the order of all jobs is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Count<0, 1_000_000>>,
     /// How often a job is of this type, in proportion to the other types; 1 unless there is a
     /// `count`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<Factor>,
-    /// The types that this type follows: the first job of this type waits for the end of their
-    /// first jobs, the second for their second jobs, and so on.
+    /// The types that this type follows: its first job waits for the end of their first jobs, and
+    /// so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// How long a job is submitted after the last end of the jobs that it waits for.
@@ -94,11 +92,11 @@ pub struct JobType {
     /// The user who submits the jobs; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Names>,
-    /// The pools or queues of the jobs; as in the whole mix unless given.
+    /// Their pools or queues; as in the whole mix unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<Names>,
-    /// The class by which reports group the jobs. Without this, it is the first of the scenario's
-    /// `classes` that fits, or the type's name if the scenario has no classes.
+    /// The class by which reports group the jobs: the first of the scenario's `classes` that fits,
+    /// or the type's name, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The priority of the jobs.
@@ -114,15 +112,13 @@ pub struct JobType {
 
     /// How many maps a job has.
     pub maps: Dist<TaskCount>,
-    /// The fewest maps of a job if their number is drawn: smaller numbers become this one. 1 unless
-    /// given, since jobs without tasks would end at once and count in all means.
+    /// The fewest maps of a job if their number is drawn: 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maps_at_least: Option<TaskCount>,
     /// How many reduces a job has.
     #[serde(default = "none")]
     pub reduces: Dist<TaskCount>,
-    /// The fewest reduces of a job if their number is drawn. 0 unless given: the job then has only
-    /// maps.
+    /// The fewest reduces of a job if their number is drawn: 0 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduces_at_least: Option<TaskCount>,
     /// The bytes that each map reads; a block unless given. `0` is for maps without input, which
@@ -133,8 +129,8 @@ pub struct JobType {
     /// file of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The size of a file that all tasks read, as with Hadoop's distributed cache. A node copies it
-    /// from HDFS before a job's first attempt there; later attempts find it on the node's disk.
+    /// The size of a file that all tasks read, as with Hadoop's distributed cache: a node copies it
+    /// before a job's first attempt there.
     #[serde(default)]
     pub cached_file: Bytes,
     /// The bytes that each reduce fetches.

@@ -20,9 +20,8 @@ pub enum ArrivalPace {
     AsGiven,
     /// The time between two jobs is multiplied by this.
     GapScale(Factor),
-    /// The time between two jobs is multiplied by a number, the same for all, so that the offered
-    /// load is this: `0.7` asks for 70 % of the slots, of the kind that is asked for most. A
-    /// cluster of another size then gets jobs at another rate.
+    /// The gaps between jobs are multiplied by one number, so that the offered load is this: `0.7`
+    /// asks for 70 % of the slots, of the kind that is asked for most.
     Load(Factor),
 }
 

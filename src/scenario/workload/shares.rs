@@ -19,12 +19,10 @@ use mumakil_core::mapred::TaskBytes;
 pub enum ReduceShares {
     /// In proportion to these numbers, one for each reduce.
     List(Vec<Factor>),
-    /// By Zipf's law: reduce *i*, counted from one, in proportion to `1 / i` to this power. With 0
-    /// all reduces have the same share.
+    /// By Zipf's law: reduce *i*, counted from one, in proportion to `1 / i` to this power.
     Zipf(Factor),
     /// In proportion to numbers drawn for each job from a Pareto distribution with this exponent:
-    /// at 2 the largest of a hundred shares is about nine times the mean, at 1 about a fifth of the
-    /// whole.
+    /// at 2 the largest of a hundred is about nine times the mean.
     PowerLaw(Factor),
 }
 

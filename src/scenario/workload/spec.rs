@@ -30,9 +30,8 @@ pub struct WorkloadSpec {
     pub unread: Mapping,
     /// When jobs are submitted.
     pub submission: Submission,
-    /// When the first job is submitted; the other jobs keep their distance from it. `auto` is the
-    /// time of the first job itself, and in Mumak's model the time when every tracker has sent a
-    /// heartbeat.
+    /// When the first job is submitted; the others keep their distance. `auto` is its own time, and
+    /// in Mumak's model that at which every tracker has sent a heartbeat.
     pub start: AutoSpan,
     /// How fast jobs arrive.
     #[serde(skip_serializing_if = "ArrivalPace::is_as_given")]
@@ -64,8 +63,8 @@ pub struct WarmStart {
     /// How long each of these reduce slots is held.
     #[serde(default)]
     pub reduce_time: Dist<SimSpan>,
-    /// How long it may take to fill these slots before the workload begins. `auto` is as many
-    /// heartbeats as a node has slots, and a few more.
+    /// How long it may take to fill these slots before the workload begins: `auto` is some
+    /// heartbeats more than a node has slots.
     #[serde(default)]
     pub settle: AutoSpan,
 }

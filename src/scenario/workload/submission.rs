@@ -16,12 +16,11 @@ pub enum Submission {
     /// Each job at its time.
     #[default]
     Replay,
-    /// One job after another, whatever their times: the next job 1 ms after one has ended.
+    /// One job 1 ms after another has ended, whatever their times.
     Serial,
-    /// By Mumak's rule, whatever their times: the load is checked whenever a job was submitted or
-    /// has ended. The next job follows 1 ms later, unless as many jobs run as there are trackers,
-    /// or there is more than twice as much map work as map slots. As long as there is no room, the
-    /// load is also checked after 1 s, 2 s, 4 s, … 320 s.
+    /// By Mumak's rule, whatever their times: the next job follows 1 ms after one was submitted or
+    /// has ended, unless as many jobs run as there are trackers, or there is more than twice as
+    /// much map work as map slots. The load is also checked after 1 s, 2 s, 4 s, … 320 s.
     Stress,
     /// In a closed loop, whatever their times: a fixed number of jobs is active all the time.
     Closed {

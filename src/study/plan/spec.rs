@@ -60,9 +60,8 @@ pub struct Study {
 pub(crate) struct Keys {
     /// The published experiment that this repeats.
     experiment: Option<Experiment>,
-    /// The scenario that the study varies: the name of a file beside the study or of a scenario
-    /// that Mumakil brings; or the scenario itself; or a list of scenarios, each laid over those
-    /// before it.
+    /// The scenario that the study varies: a file beside the study, a scenario that Mumakil brings,
+    /// the scenario itself, or a list of these, each laid over those before it.
     #[schemars(schema_with = "base_schema")]
     base: Option<Value>,
     /// The files that the scenarios name, with their hashes. Mumakil writes this into a study's
@@ -75,8 +74,7 @@ pub(crate) struct Keys {
     /// Combinations of the axes' values that are left out.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<IndexMap<String, Value>>,
-    /// The axis whose values are compared, paired by seed: `AXIS` compares all with the first
-    /// value, `{axis: …, base: …}` all with that value, `{axis: …}` each with each.
+    /// The axis whose values are compared, paired by seed; `{axis: …}` compares each with each.
     pub(crate) compare: Option<CompareSpec>,
     /// The metrics of each cell, such as `mean(sojourn)`.
     pub(crate) metrics: Vec<String>,

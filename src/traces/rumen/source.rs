@@ -51,10 +51,8 @@ pub struct Rumen {
     /// `measured`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RumenModel>,
-    /// How many times as long a map takes if its input is not on its node. A map that is as far
-    /// from its input as it was in the log takes its logged time. For other maps that time is
-    /// multiplied by the factor of their distance now, and divided by the factor of the logged
-    /// distance.
+    /// How many times as long a map takes if its input is not on its node. The logged time is
+    /// multiplied by the factor of the distance now, and divided by that of the logged one.
     #[serde(default, skip_serializing_if = "RumenPenalty::is_open")]
     pub penalty: RumenPenalty,
     /// Whether jobs keep the settings that their logged configurations contain: slow start, attempts,

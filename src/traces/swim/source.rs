@@ -33,17 +33,17 @@ pub struct Swim {
     /// How bytes become tasks.
     #[serde(default)]
     pub mapping: Mapping,
-    /// A job has one reduce for this many bytes of shuffle: `1GiB` unless given. With `replay`, the
-    /// bytes of shuffle and output count together; unless given, a job then has as many reduces as
-    /// 0.45 of the cluster's reduce slots.
+    /// A job has one reduce for this many bytes of shuffle: `1GiB` unless given. With `replay`,
+    /// shuffle and output count together; unless given, a job then has 0.45 of the cluster's reduce
+    /// slots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_reduce: Option<Bytes>,
-    /// How fast a map processes its input. By default a map of 128 MiB takes 19 s, with start and
-    /// reading: the median of Facebook's cluster of 2009.
+    /// How fast a map processes its input. By default a map of 128 MiB takes 19 s, Facebook's
+    /// median of 2009.
     #[serde(default = "map_rate")]
     pub map_rate: Rate,
     /// How fast a reduce processes what it fetched. By default a reduce of 1 GiB takes about 231 s,
-    /// with start and shuffle: the median of Facebook's cluster of 2009.
+    /// Facebook's median of 2009.
     #[serde(default = "reduce_rate")]
     pub reduce_rate: Rate,
     /// The factor of every computing time, drawn for each task.
@@ -74,9 +74,8 @@ pub enum Mapping {
     /// A map for each block of the input, but at least one; no reduce without shuffle.
     #[default]
     Blocks,
-    /// As in SWIM's own replay: sizes shrink with the cluster, each map reads a partition file of
-    /// one block, every job has reduces, and each job arrives when the gap after the job before it
-    /// is over.
+    /// As in SWIM's own replay: sizes shrink with the cluster, each map reads a file of one block,
+    /// every job has reduces, and arrives after the gap of the job before.
     Replay {
         /// The number of nodes of the cluster from which the trace comes.
         nodes: NodeCount,

@@ -95,12 +95,11 @@ with_defaults! {
         /// How long an attempt must have run before its task can be slow.
         pub after: SimSpan = LAG,
         /// SlowTaskThreshold: a task is slow if its progress rate is among this share of the lowest
-        /// rates, of the tasks of its job and kind that have begun.
+        /// of its job and kind.
         // Zaharia et al. find 25th percentiles and a cap of 10 % to work well.
         pub slow_task: Fraction = Fraction::of(0.25),
-        /// SlowNodeThreshold: a node gets no second attempts if it is among this share of the nodes
-        /// with the least work. Its work is the progress of all tasks that succeeded or run there,
-        /// taken together.
+        /// SlowNodeThreshold: nodes among this share of those with the least work get no second
+        /// attempts.
         pub slow_node: Fraction = Fraction::of(0.25),
         /// SpeculativeCap: the second attempts that may run at once, as a share of the cluster's slots
         /// of the kind.

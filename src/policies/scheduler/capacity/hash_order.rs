@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 /// The version of Java whose maps order the queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum JavaMaps {
-    /// Java 6 for the rules of 0.20, and Java 8 for those of 1.x, on which 1.2.1 was measured.
+    /// Java 6 with 0.20, Java 8 with 1.x, as 1.2.1 was measured on it.
     #[default]
     #[serde(rename = "auto")]
     Auto,
-    /// Java 6, on which Hadoop ran in its time.
+    /// Java 6.
     #[serde(rename = "java-6")]
     Java6,
     /// Java 8 and later.

@@ -25,7 +25,7 @@ const MOST_SLOTS: u64 = 1_000_000;
 pub struct CapacityOptions {
     /// Which version of Hadoop gives the rules.
     pub rules: Rules,
-    /// The Java in whose order of a `HashMap` equal queues are served at first.
+    /// The Java whose order of a `HashMap` equal queues have at first.
     #[schemars(extend("x-only-if" = {"rules": {"not": "0.21"}}))]
     pub hash_maps: JavaMaps,
     /// The queues, and the settings of all queues.
@@ -41,13 +41,12 @@ pub struct CapacityOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_slot: Option<Bytes>,
     /// How often a job without input in the rack is skipped: this factor times its remaining maps,
-    /// or times the trackers if there are fewer. Without this, the factor is the share of trackers
-    /// that hold its input.
+    /// or the trackers if fewer. Without this, the factor is the share of trackers that hold its
+    /// input.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_factor: Option<Factor>,
-    /// How long jobs wait for their input, instead of the rules' own waiting. On a tracker that is
-    /// reserved for it, a job does not wait.
+    /// How long jobs wait for their input, instead of the rules' own waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
 }

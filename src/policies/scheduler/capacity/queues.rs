@@ -30,10 +30,10 @@ pub(super) const MAX_ACTIVE_TASKS_PER_USER: u32 = 100_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueBy {
-    /// The queue that the job names, or `default` if it names none.
+    /// The one that it names, or `default`.
     #[default]
     Pool,
-    /// The queue with the name of the job's user.
+    /// The one with its user's name.
     User,
 }
 
@@ -54,17 +54,15 @@ with_defaults! {
         /// name no existing queue are in `default`.
         #[schemars(with = "BTreeMap<String, Queue>")]
         pub queues: IndexMap<String, Queue> = IndexMap::new(),
-        /// How many jobs may be initialised and not ended yet. A queue may have its share of this
-        /// number, and each of its users the minimum user limit of the queue's number. See also
-        /// `accept_factor`.
+        /// How many jobs may be initialised and not ended yet; a queue may have its share of them,
+        /// and a user the minimum user limit of that.
         #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
         // 1.x: `maximum-system-jobs`.
         pub max_system_jobs: JobLimit = JobLimit::of(5_000),
-        /// The time between two choices of jobs to initialise, and between two looks of each thread that
-        /// initialises them. `auto` is 5 s; with the rules of 1.x it is 3 s.
+        /// The time between two choices of jobs to initialise, and two looks of each thread that
+        /// does. `auto` is 5 s; with the rules of 1.x it is 3 s.
         pub init_poll: AutoSpan = AutoSpan::Auto,
-        /// How many threads initialise the chosen jobs, each the jobs of some queues. There are never
-        /// more threads than queues.
+        /// How many threads initialise the chosen jobs, each those of some queues.
         // `init-worker-threads`.
         pub init_threads: Count<1, 1_024> = Count::of(5),
         /// How many maps one heartbeat launches at most. With the rules of 0.20 and 0.21 it launches
@@ -83,15 +81,13 @@ pub(super) fn queues_or_file(schemas: &mut SchemaGenerator) -> Schema {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Queue {
-    /// Its guaranteed share of the slots of the queue around it. Queues that do not set it divide
-    /// the rest evenly.
+    /// Its guaranteed share of the queue around it; those without one divide the rest.
     pub capacity: Option<Fraction>,
-    /// The largest share that the queue gets of the maximum of the queue around it. Without this,
-    /// there is no limit. Hadoop 0.20 does not have this.
+    /// The largest share that it gets of the maximum of the queue around it. Hadoop 0.20 does not
+    /// have this.
     pub maximum_capacity: Option<Fraction>,
-    /// The smallest share of the queue that a user gets while others want slots as well. With 25 %,
-    /// four users share the queue evenly and further users wait. Without this it is 100 %: users
-    /// are served one after another.
+    /// The smallest share of the queue that a user gets while others want slots as well: 100 %
+    /// unless given. With 25 %, four users share the queue and further ones wait.
     pub minimum_user_limit: Option<Fraction>,
     /// How many times the queue's guaranteed slots a single user may have: 1 unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
@@ -103,20 +99,18 @@ pub struct Queue {
     #[schemars(extend("x-only-if" = {"rules": {"not": "1.x"}}))]
     pub max_initialised_per_user: Option<JobLimit>,
     /// How many times the jobs that may be initialised the queue accepts, and of each user: 10
-    /// unless given. Further jobs are refused at their submission.
+    /// unless given. Others are refused.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub accept_factor: Option<JobLimit>,
     /// How many tasks the queue's initialised jobs that have not ended may have together: 200,000
     /// unless given.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks: Option<JobLimit>,
-    /// As `max_active_tasks`, for each user: 100,000 unless given. A job with more tasks is refused
-    /// at its submission.
+    /// As `max_active_tasks`, for each user: 100,000 unless given. A job with more is refused.
     #[schemars(extend("x-only-if" = {"rules": "1.x"}))]
     pub max_active_tasks_per_user: Option<JobLimit>,
-    /// How long the queue may stay below its guaranteed slots. After that it gets them back by
-    /// killing tasks of queues that have more than their guaranteed slots. Without this, it never
-    /// does. Hadoop has this up to 0.20.0.
+    /// How long the queue may stay below its guaranteed slots; then it gets them back by killing
+    /// tasks of others. Without this, it never does. Hadoop has this up to 0.20.0.
     pub reclaim_after: Option<SimSpan>,
     /// Queues inside it, which share its slots.
     // The schema allows any value here: it is inlined and cannot refer to itself.

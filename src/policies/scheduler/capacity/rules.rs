@@ -19,9 +19,8 @@ pub enum Rules {
     /// One reduce and one map in each heartbeat, wherever the input is.
     #[serde(rename = "0.21")]
     V21,
-    /// In each heartbeat as many maps as there are free slots, and one reduce. Only one of the maps
-    /// may have its input outside the rack, and only after its job has waited. A user gets no more
-    /// slots than its limit, even if slots stay idle.
+    /// In each heartbeat as many maps as there are free slots, one of them with its input outside
+    /// the rack after its job has waited, and one reduce. A user gets no more slots than its limit.
     #[serde(rename = "1.x")]
     V1,
 }

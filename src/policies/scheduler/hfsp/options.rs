@@ -24,11 +24,10 @@ use mumakil_core::mapred::{AutoSpan, Complaint, Job, JobId, PolicySite};
 pub struct HfspOptions {
     /// Sets all options that are not given.
     pub variant: HfspVariant,
-    /// How the size of a job is estimated, from a sample of its tasks or otherwise: `uniform` in
-    /// `paper-2015`, otherwise `mean`.
+    /// How the size of a job is estimated: `uniform` in `paper-2015`, otherwise `mean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimator: Option<Estimator>,
-    /// Makes estimates wrong on purpose: {uniform: α}, {log-normal: σ}, and further factors.
+    /// Makes estimates wrong on purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<SizeError>,
     /// How many maps, and how many reduces, the sample of a job has: 5, in `hadoop` 2.
@@ -38,21 +37,19 @@ pub struct HfspOptions {
     /// `paper-2013`, half in `paper-2015`, none in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training_slots: Option<Fraction>,
-    /// After a reduce of a sample has worked for this long without fetching, its length is
-    /// estimated from its progress: 1min, in `hadoop` never.
+    /// After a reduce of a sample has worked for this long, its length is estimated from its
+    /// progress: 1min, in `hadoop` never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduce_time_out: Option<SimSpan>,
     /// Until its sample is measured, a job counts as this many times its first guess: 1 unless
-    /// given. With `inf`, all measured jobs come first. An estimator of one's own makes the first
-    /// guess, too.
+    /// given. With `inf`, all measured jobs come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// The measure by which jobs are served: `projected-finish`, in `hadoop` `virtual-work`.
+    /// How jobs are served: by `projected-finish`, in `hadoop` `virtual-work`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<HfspOrder>,
-    /// In which order jobs are served that should have ended: in the virtual cluster, or with
-    /// `order: remaining-work` by their estimates. They come before all other jobs: `in-turn` unless
-    /// given.
+    /// In which order jobs that should have ended, by the virtual cluster or their estimates, are
+    /// served before all others: `in-turn` unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<LateOrder>,
     /// How fast time passes in the virtual cluster: 1, in `hadoop` half as fast.
@@ -71,12 +68,12 @@ pub struct HfspOptions {
     /// The attempts that are never preempted: `training`, in `paper-2013` `sample`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared: Option<SparedAttempts>,
-    /// Which attempt of the jobs that hold too many slots loses its slot: `largest-job` in
-    /// `paper-2013`, `last-job` in `paper-2015`, `last-job-oldest` in `hadoop`.
+    /// Which attempt loses its slot: `largest-job` in `paper-2013`, `last-job` in `paper-2015`,
+    /// `last-job-oldest` in `hadoop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub victims: Option<Victims>,
     /// How many attempts may be suspended on one tracker. `most` is 4; `few` is 2 in `paper-2013`
-    /// and 3 in `paper-2015`. The papers give no numbers.
+    /// and 3 in `paper-2015`.
     // With the papers' variants, running attempts are suspended unless the options say otherwise.
     #[schemars(extend("x-only-if" = [
         {"preemption": [null, "eager"], "map_preemption": "eager"},
@@ -93,16 +90,16 @@ pub struct HfspOptions {
 /// Where the papers and the published source differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum HfspVariant {
-    /// The first paper (2013): maps are preempted as well, and the largest job loses slots first.
+    /// The first paper: maps are preempted as well, and the largest job loses slots first.
     #[serde(rename = "paper-2013")]
     Paper2013,
-    /// The later paper (2015): maps are not preempted, the youngest tasks of the last job lose slots
+    /// The later paper: maps are not preempted, the youngest tasks of the last job lose slots
     /// first, fetching is part of a job's size, and jobs wait for their input a number of times.
     #[default]
     #[serde(rename = "paper-2015")]
     Paper2015,
-    /// The source that the authors published: jobs are ordered by their work left in the virtual
-    /// cluster, there is no preemption unless asked for, no delay, and aging at half the pace.
+    /// The authors' source: jobs are ordered by their virtual work left, without preemption and
+    /// delay, aging at half the pace.
     #[serde(rename = "hadoop")]
     Hadoop,
 }
@@ -134,15 +131,12 @@ pub(super) enum Discount {
 pub enum HfspOrder {
     /// The time at which the job ends in the virtual cluster, or has ended there.
     ProjectedFinish,
-    /// The same, but a job comes before all others from the moment on at which it needs all its slots
-    /// to end when it ends in the virtual cluster. Not of the papers: a job of few tasks cannot make
-    /// up for its waiting.
+    /// The same, but a job comes first once it needs all its slots to end when it ends there. Not
+    /// of the papers.
     GuardedFinish,
-    /// The work of the job that is left in the virtual cluster. Jobs that have ended there come
-    /// first, in the order in which they ended.
+    /// The job's work that is left in the virtual cluster; jobs that have ended there come first.
     VirtualWork,
-    /// The real work of the job that is left (SRPT); with the estimator `oracle`, what is left of
-    /// its true size.
+    /// The real work of the job that is left (SRPT).
     RemainingWork,
 }
 
@@ -150,12 +144,12 @@ pub enum HfspOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LateOrder {
-    /// One after another, in the order in which they should have ended.
+    /// One after another, as they should have ended.
     #[default]
     InTurn,
-    /// All at once: the job first that holds the fewest slots for its weight.
+    /// The job first that holds the fewest slots for its weight.
     Shared,
-    /// The job first whose attempts have held slots for the shortest time in all.
+    /// The job first that has had the least slot time.
     LeastAttained,
 }
 
@@ -181,8 +175,7 @@ pub enum Weights {
     Equal,
     /// By priority: 4, 2, 1, ½ and ¼.
     Priority,
-    /// By the pool of the job: a number from 0.000001 to 1,000,000 for each pool, 1 for pools that
-    /// are not named.
+    /// A number for each pool, 1 for pools that are not named.
     Pools(BTreeMap<String, Factor>),
 }
 
@@ -237,11 +230,11 @@ pub(super) enum ReduceArrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victims {
-    /// One of the largest job, by the estimated sizes: the youngest first.
+    /// The youngest of the largest job, by the estimated sizes.
     LargestJob,
-    /// One of the job that is last in order: the youngest first.
+    /// The youngest of the job that is last in order.
     LastJob,
-    /// One of the job that is last in order: the one with the lowest number first.
+    /// The one with the lowest number of the job that is last in order.
     LastJobOldest,
     /// The youngest attempt, whichever job it belongs to.
     Youngest,

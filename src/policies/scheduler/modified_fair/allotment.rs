@@ -23,12 +23,10 @@ use mumakil_core::mapred::step;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Maximum {
-    /// The slots that the pool has, as in `fair`.
+    /// Those that it has, as in `fair`.
     #[default]
     Cap,
-    /// The slots that one allotment gives the pool, in addition to those that it has. Slots are
-    /// allotted at each update, and when some have become free, so in the end a pool may have all
-    /// slots.
+    /// Those that one allotment gives it, so in the end it may have all slots.
     Round,
 }
 

@@ -25,9 +25,9 @@ pub enum PriorityAdjustment {
     /// As in the paper's text.
     #[default]
     Text,
-    /// As in the paper's table 3, which differs from the text in places.
+    /// As in the paper's table 3.
     Table,
-    /// Not at all: a job keeps the priority that it came with.
+    /// Not at all.
     Off,
 }
 

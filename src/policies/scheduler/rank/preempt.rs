@@ -22,11 +22,11 @@ use mumakil_core::mapred::{AttemptId, Offer, Preemption, Reason, SlotKind, View}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VictimChoice {
-    /// One of the job that ranks last: the youngest.
+    /// The youngest of the job that ranks last.
     #[default]
     LastJob,
-    /// The one that costs least, of all jobs that rank low enough: with `kill`, the one that has
-    /// worked for the shortest time; otherwise, the one with the least memory.
+    /// With `kill`, the one that has worked for the shortest time; otherwise, the one with the
+    /// least memory.
     Cheapest,
 }
 

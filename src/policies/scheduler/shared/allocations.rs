@@ -16,18 +16,16 @@ use mumakil_core::mapred::{Complaint, ExpectedJob, JobSpec, PolicySite, Promised
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolBy {
-    /// The pool that the job names, or its user's pool if it names none.
+    /// The one that it names, or its user's.
     #[default]
     Pool,
-    /// The pool of the job's user.
+    /// Its user's.
     User,
-    /// The pool of its queue: the one that the job names, or `default` if it names none.
+    /// That of its queue, or `default`.
     Queue,
-    /// The pool of its user's group. The mapping names the group of each user, as in
-    /// `{ann: research}`; a user without a group is in the pool `default`.
+    /// That of its user's group, such as `{ann: research}`, or else `default`.
     Group(UserGroups),
-    /// The pool that the job names, or that of its user's group if it names none; the mapping is
-    /// as for `group`.
+    /// The one that it names, or that of its user's group.
     PoolOrGroup(UserGroups),
 }
 

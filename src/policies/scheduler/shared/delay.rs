@@ -40,22 +40,20 @@ pub type SkipRule = Count<0, 1_000_000_000>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DelaySpec {
-    /// How long a job is passed over before it may launch in a rack that holds its input. `auto` is
-    /// one and a half heartbeat intervals, at most 15 s.
+    /// How long a job is passed over before it may launch in a rack with its input. `auto` is one
+    /// and a half heartbeat intervals, at most 15 s.
     pub w1: AutoSpan,
     /// How much longer a job is passed over before it may launch anywhere. `auto` is as in `w1`.
     pub w2: AutoSpan,
-    /// Spreads long tasks over the nodes. Maps are long if they take longer than this, or if no map
-    /// of their job has ended yet. A job with long maps gets no slot on a node that already runs
-    /// more long maps than the average node. Without this, length does not matter.
+    /// Spreads long tasks over the nodes. A job whose maps take longer than this, or have not ended
+    /// yet, gets no slot on a node that runs more long maps than the average node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_task: Option<SimSpan>,
-    /// How long a job's reduces are passed over on nodes outside of the rack that has most of the
-    /// output of the job's maps so far. Without this, they do not wait.
+    /// How long a job's reduces are passed over outside of the rack that has most of its maps'
+    /// output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduces: Option<SimSpan>,
-    /// How long a job's maps are passed over on nodes that have not copied the job's `cached_file`.
-    /// Without this, they do not wait.
+    /// How long a job's maps are passed over on nodes that have not copied its `cached_file`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_file: Option<SimSpan>,
     /// The jobs of these pools have waits of their own, by the names of their pools.

@@ -20,12 +20,9 @@ pub enum TrackerLoad {
     /// `current` with Hadoop 1.x, `reported` with all other versions.
     #[default]
     Auto,
-    /// Only the tasks that it has reported: up to 1.0. One heartbeat may fill all slots of a
-    /// tracker that is below its part of the load: first its maps, then its reduces, or the other
-    /// way round.
+    /// Those that it has reported: up to 1.0. One heartbeat may fill all its slots.
     Reported,
-    /// Also the tasks that the heartbeat has launched so far: 1.1 and later. A tracker gets its
-    /// part of the load, and maps and reduces in turn.
+    /// Also those that the heartbeat has launched so far: 1.1 and later.
     Current,
 }
 

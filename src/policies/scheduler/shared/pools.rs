@@ -38,11 +38,10 @@ pub struct Pools {
     /// How many jobs of a pool may run at the same time, if the pool does not set it. Without this,
     /// there is no limit.
     pub pool_max_jobs: Option<Number>,
-    /// How long a pool may stay below half of its fair share. After that it gets slots by killing
-    /// tasks of other pools. Without this, it never does.
+    /// How long a pool may stay below half of its fair share; then tasks of other pools are killed.
+    /// Without this, never.
     pub fair_share_after: Option<SimSpan>,
-    /// As `fair_share_after`, for a pool below its minimum share, if the pool does not set it.
-    /// Without this, it never does.
+    /// As `fair_share_after`, for a pool below its minimum share, if it does not set it.
     pub min_share_after: Option<SimSpan>,
     /// In what order the jobs of a pool run, if the pool does not set it.
     pub order: JobOrder,
@@ -58,8 +57,7 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct Pool {
-        /// Its weight. A pool gets slots of the pool around it in proportion to the weights of all
-        /// pools there.
+        /// Its weight among the pools side by side.
         pub weight: Factor = Factor::ONE,
         /// The map slots that it is guaranteed as long as it can use them.
         pub min_maps: Number = Number::of(0),
@@ -73,8 +71,8 @@ with_defaults! {
         pub max_jobs: Option<Number> = None,
         /// In what order its jobs run. Without this, `order` beside `pools` holds.
         pub order: Option<JobOrder> = None,
-        /// How long it may stay below its minimum. After that it gets slots by killing tasks of other
-        /// pools. Without this, `min_share_after` beside `pools` holds.
+        /// How long it may stay below its minimum; then tasks of other pools are killed. Without
+        /// this, `min_share_after` beside `pools` holds.
         pub min_share_after: Option<SimSpan> = None,
         /// Pools inside it, which share its slots.
         // The schema allows any value here: it is inlined and cannot refer to itself.

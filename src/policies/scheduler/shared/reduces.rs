@@ -140,8 +140,8 @@ pub enum ReduceGate {
     /// No condition.
     #[default]
     Open,
-    /// Reduces start in step with the job's maps: the share of reduces started is at most the share
-    /// of maps that have ended or failed for good, rounded up to a whole reduce.
+    /// The share of a job's reduces that have started is at most the share of its maps that have
+    /// ended or failed for good, rounded up to a whole reduce.
     Coupling,
 }
 

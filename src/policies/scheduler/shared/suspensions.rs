@@ -22,14 +22,14 @@ use mumakil_core::mapred::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlotTaking {
-    /// Attempts of other jobs are suspended, and resumed later.
+    /// Others' attempts are suspended, and resumed later.
     Eager,
-    /// The job waits until attempts of other jobs end.
+    /// It waits until others' attempts end.
     Wait,
-    /// Attempts of other jobs are killed, and run again later.
+    /// Others' attempts are killed, and run again later.
     Kill,
-    /// Attempts of other jobs write their state to disk and end. Later attempts of their tasks, on any
-    /// node, read it and go on from there.
+    /// Others' attempts write their state to disk and end; later ones, on any node, go on from
+    /// there.
     Checkpoint,
 }
 
@@ -49,9 +49,9 @@ impl SlotTaking {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KillOrWait {
-    /// The job waits until attempts of other jobs end.
+    /// It waits until others' attempts end.
     Wait,
-    /// Attempts of other jobs are killed, and run again later.
+    /// Others' attempts are killed, and run again later.
     Kill,
 }
 

@@ -26,8 +26,7 @@ use mumakil_core::mapred::OptionFacts;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReducesSpec {
-    /// In what order the jobs of a pool or queue get slots for reduces; in a policy without pools
-    /// or queues, all jobs.
+    /// In what order jobs get slots for reduces, within a pool or queue.
     pub reduce_order: ReduceOrder,
     /// How `srt` computes the remaining time.
     #[schemars(extend("x-only-if" = {"reduce_order": "srt"}))]

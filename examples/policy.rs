@@ -1,5 +1,13 @@
-//! The program from the guide's chapter `extending`, word for word, so that tests compile and run
-//! it.
+//! A policy of your own, and a command with it and all that `mumakil` has:
+//!
+//! ```sh
+//! mumakil show quickstart > mine.yaml
+//! cargo run --example policy -- run mine.yaml --set scheduler=fewest-first
+//! cargo run --example policy -- chaos --policy fewest-first --runs 20
+//! cargo test --example policy
+//! ```
+//!
+//! In a package of your own: `cargo add mumakil`, and this file is `src/main.rs`.
 
 use std::process::ExitCode;
 
