@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::mutants::mutant;
 use mumakil_base::with_defaults;
-use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
+use mumakil_core::mapred::{
+    Complaint, OptionFacts, Policy, PolicyGroup, PolicySite, Scheduler, Wrapper,
+};
 use mumakil_policies::scheduler::shared::delay::DelaySpec;
 use mumakil_policies::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_policies::scheduler::{ByRank, RankFormula, RankOptions};
@@ -33,6 +35,8 @@ pub trait NamedRank: Send + 'static {
     const NAME: &'static str;
     /// The description of the policy in lists.
     const ABOUT: &'static str;
+    /// The group in which the policy is listed.
+    const GROUP: PolicyGroup;
     /// The rank of a job; the highest comes first.
     const RANK: &'static str;
 }
@@ -50,6 +54,7 @@ pub struct LeastAttained;
 impl NamedRank for LeastAttained {
     const NAME: &'static str = "las";
     const ABOUT: &'static str = "the job first that has been served least; knows no sizes";
+    const GROUP: PolicyGroup = PolicyGroup::Size;
     const RANK: &'static str = "-attained";
 }
 
@@ -60,6 +65,7 @@ pub struct EarliestDeadline;
 impl NamedRank for EarliestDeadline {
     const NAME: &'static str = "edf";
     const ABOUT: &'static str = "the job with the earliest deadline first";
+    const GROUP: PolicyGroup = PolicyGroup::Deadline;
     const RANK: &'static str = "-deadline";
 }
 
@@ -82,6 +88,7 @@ with_defaults! {
 impl<R: NamedRank> Policy for ByNamedRank<R> {
     const NAME: &'static str = R::NAME;
     const ABOUT: &'static str = R::ABOUT;
+    const GROUP: PolicyGroup = R::GROUP;
     type Options = NamedRankOptions;
 
     fn settle(options: &mut NamedRankOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

@@ -197,32 +197,6 @@ impl Program {
         let matches = self.definition().try_get_matches_from(words);
         self.run(&matches.map_err(|error| Failure::input(error.render()))?)
     }
-
-    /// Returns the chapter of the guide with this name.
-    pub(crate) fn chapter(&self, name: &str) -> Option<&Chapter> {
-        self.chapters.iter().find(|chapter| chapter.name == name)
-    }
-
-    /// Returns the chapters that contain a word, each with the heading above the word's first
-    /// occurrence.
-    pub(crate) fn places(&self, word: &str) -> impl Iterator<Item = (&Chapter, &'static str)> {
-        let word = word.to_lowercase();
-        self.chapters.iter().filter_map(move |chapter| {
-            let mut heading = chapter.title();
-            chapter.text.lines().find_map(|line| {
-                if let Some(new) = line.strip_prefix("## ") {
-                    heading = new;
-                }
-                // Whole words only, or their plurals: `map` should not find `mapping`.
-                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
-                let is_named = words.any(|other| {
-                    let other = other.to_lowercase();
-                    other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
-                });
-                is_named.then_some((chapter, heading))
-            })
-        })
-    }
 }
 
 impl Chapter {
@@ -241,18 +215,6 @@ impl Chapter {
 mod tests {
     use super::*;
     use crate::testing::registry;
-
-    #[test]
-    fn a_word_is_found_in_the_plural_and_not_inside_of_another() {
-        let chapters = [("a", "# Loads\n## A peak\nTwo peaks."), ("b", "# Times\nA sojourn.")];
-        let chapters = chapters.map(|(name, text)| Chapter::new(name, text));
-        let program = Program::new(registry(), chapters.to_vec(), Vec::new());
-        let found =
-            |word: &str| program.places(word).map(|(of, at)| (of.name, at)).collect::<Vec<_>>();
-        assert_eq!(found("peak"), [("a", "A peak")]);
-        assert_eq!(found("Sojourn"), [("b", "Times")]);
-        assert_eq!(found("sojour"), []);
-    }
 
     #[test]
     fn a_command_within_another_is_called_by_both_names() {

@@ -60,6 +60,7 @@ mod py;
 mod renamed;
 pub mod run;
 mod sandboxed;
+mod search;
 mod show;
 pub mod source;
 mod story;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::{Program, terminal};
-use mumakil_core::mapred::PolicyEntry;
+use mumakil_core::mapred::{PolicyEntry, PolicyGroup};
 use mumakil_results::{expect, tables};
 use mumakil_scenario::{Registry, STARTERS};
 
@@ -33,7 +33,7 @@ enum Listing {
     Scenarios,
     /// The suites in which policies are scored
     Suites,
-    /// The scheduling policies, with their options and defaults
+    /// The scheduling policies; `mumakil show` has the options of each
     #[value(alias = "policies")]
     Schedulers,
     /// The names and functions in the formulas of the policy `rank`
@@ -55,13 +55,13 @@ impl ListArguments {
             Some(Listing::Suites) => {
                 aligned(program.suites.iter().map(|suite| (suite.name, suite.question())))
             }
-            Some(Listing::Schedulers) => schedulers(registry),
+            Some(Listing::Schedulers) => policies(registry),
             Some(Listing::Ranks) => {
                 let policies = registry.names().filter_map(|name| registry.get(name));
                 let names: Vec<_> = policies.flat_map(PolicyEntry::vocabulary).collect();
                 aligned(names.iter().map(|(name, about)| (&**name, *about)))
             }
-            Some(Listing::Quantities) => quantities(),
+            Some(Listing::Quantities) => grouped(expect::quantities()),
             Some(Listing::Tables) => tables(),
         })?)
     }
@@ -100,31 +100,28 @@ fn listings() -> TerminalLines {
     lines
 }
 
-/// Returns each policy with its description; its options stand below it, as in YAML.
-fn schedulers(registry: &Registry) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    let width = registry.names().map(str::len).max().unwrap_or_default();
-    for name in registry.names() {
-        let Some(policy) = registry.get(name) else { continue };
-        lines.bold(format!("{name:width$}"), format!("   {}", policy.about()));
-        for line in policy.defaults().lines() {
-            lines.line(format!("{:width$}     {line}", ""));
-        }
-    }
+/// Returns the policies with their descriptions, in groups.
+fn policies(registry: &Registry) -> TerminalLines {
+    let all = registry.names().filter_map(|name| registry.get(name));
+    let mut all: Vec<_> = all.map(|it| (it.name(), it.group(), it.about())).collect();
+    all.sort_by_key(|(_, group, _)| PolicyGroup::ALL.iter().position(|other| other == group));
+    let mut lines = grouped(all.into_iter().map(|(name, of, about)| (name, of.word(), about)));
+    lines.line("");
+    lines.line("`mumakil show NAME` shows the options of one, with their defaults.");
     lines
 }
 
-/// Returns the quantities with their descriptions, grouped by the thing that they measure.
-fn quantities() -> TerminalLines {
+/// Returns names with their descriptions, in groups; each entry has the name, the group and the
+/// description.
+fn grouped<'a>(all: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
-    for (name, of, about) in expect::quantities() {
-        groups.entry(of).or_default().push((name, about));
-    }
-    let width = expect::quantities().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    all.for_each(|(name, of, about)| groups.entry(of).or_default().push((name, about)));
+    let names = groups.values().flatten().map(|(name, _)| name.len());
+    let width = names.max().unwrap_or_default();
     let mut lines = TerminalLines::default();
-    for (of, quantities) in groups {
+    for (of, named) in groups {
         lines.bold(of, "");
-        for (name, about) in quantities {
+        for (name, about) in named {
             lines.line(format!("  {name:width$}   {about}"));
         }
     }

@@ -1,11 +1,12 @@
-//! `mumakil show`: shows a key, scenario, policy, quantity or table by its name.
+//! `mumakil show`: shows a key, scenario, preset, policy, quantity or table by its name, and searches
+//! for other words.
 //!
-//! If several of these share the name, the message lists a command for each. Texts are printed
-//! unchanged, so that they can be saved; only tables are wrapped to the terminal.
+//! Texts are printed unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
-use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
+use self::NameKind::{Key, Preset, Quantity, Scenario, Scheduler, Schema, Suite, Table};
 use super::failure::Failure;
-use super::lines::TerminalLines;
+use super::lines::{BOLD, TerminalLines};
+use super::search::{Answer, Passage, SHOWN, paragraphs, search};
 use super::table::{Align, table};
 use super::{Program, terminal};
 use mumakil_base::nearest::nearest;
@@ -13,64 +14,72 @@ use mumakil_base::worded;
 use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
 use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
-use mumakil_scenario::{self as scenario, Reference, Registry, STARTERS, Starter};
+use mumakil_scenario::{self as scenario, Reference, Registry, Starter, presets};
 use mumakil_study as study;
 
-/// The most suggestions for a name. There may be many: `w1` is an option of a dozen policies.
-const FEW: usize = 3;
+/// The most lines of a key that are shown without an outline: they fit on a screen.
+const SCREEN: usize = 30;
+/// The most lines of a passage, and the most commands for further ones.
+const MOST_LINES: usize = 12;
+const MOST_MORE: usize = 4;
 
-/// Show a key, a scenario, a policy, a quantity or a table
+/// Show a key, a scenario, a policy, a quantity or a table, or look up a word
+///
+/// Case, blanks and hyphens do not matter: `Slow Start` is `hadoop.slow_start`. If several names or
+/// none have the word, the best three paragraphs about it are shown.
 ///
 /// `reference` shows all keys of scenarios and studies. `schema` shows the JSON Schema of
 /// scenarios, for editors; `schema study` shows that of studies, and `schema protocol` that of the
 /// lines between Mumakil and an external policy: Mumakil's lines under `said`, the policy's answers
 /// under `heard`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(
     override_usage = "mumakil show [OPTIONS] [KIND] <NAME>",
     after_help = "\
 Examples:
   mumakil show cluster.hdfs             a key: what it takes, its default, what it means
+  mumakil show workload.mix --all       a key with all keys inside it
   mumakil show fair                     a policy, with its options
   mumakil show quickstart > mine.yaml   a scenario, to begin your own with
+  mumakil show ec2-100                  a preset
   mumakil show sojourn                  a quantity of metrics and expectations
   mumakil show jobs.csv                 a table of a run, with its columns
+  mumakil show delay scheduling         what has another name here, or several
   mumakil show schema > scenario.schema.json
 and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
 )]
 pub(super) struct ShowArguments {
-    /// The name; if several things have it, put the kind before it: `scenario`, `suite`,
+    /// The name; if several things have it, put the kind before it: `scenario`, `preset`, `suite`,
     /// `scheduler`, `quantity`, `table` or `key`
-    #[arg(value_name = "NAME")]
-    first: String,
-    #[arg(value_name = "NAME", hide = true)]
-    second: Option<String>,
+    #[arg(value_name = "NAME", required = true)]
+    words: Vec<String>,
+    /// Show all keys inside a key, or all options of a policy, not just an outline
+    #[arg(long)]
+    all: bool,
 }
 
 worded! {
     /// The kinds of things that have names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum NameKind {
-        Scenario = "scenario",
-        Suite = "suite",
+        Key = "key",
         Scheduler = "scheduler",
         Quantity = "quantity",
         Table = "table",
-        Key = "key",
+        Preset = "preset",
+        Scenario = "scenario",
+        Suite = "suite",
         Schema = "schema",
     }
 }
 
 impl NameKind {
     /// The kinds whose names may stand alone.
-    const PLAIN: [Self; 6] = [Scenario, Suite, Scheduler, Quantity, Table, Key];
+    const PLAIN: [Self; 7] = [Key, Scheduler, Quantity, Table, Preset, Scenario, Suite];
 
-    fn of(word: &str) -> Result<Self, Failure> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-            let known = Self::ALL.map(|kind| format!("`{}`", kind.word())).join(", ");
-            Failure::input(format!("unknown kind `{word}`\n   = there are {known}"))
-        })
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -81,27 +90,32 @@ enum PrintedText {
 }
 
 impl ShowArguments {
-    /// Returns the arguments for a single name.
-    pub(super) const fn of(name: String) -> Self {
-        Self { first: name, second: None }
+    /// Returns the arguments for a name, or for a word that is looked up.
+    pub(super) fn of(words: Vec<String>) -> Self {
+        Self { words, ..Self::default() }
     }
 
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         // The schema of studies includes the keys of scenarios.
-        let names = AllNames { program, registry, keys: Reference::of(&study::schema(registry)) };
-        let printed = match (&*self.first, &self.second) {
+        let keys = Reference::of(&study::schema(registry));
+        let names = AllNames { program, registry, keys, all: self.all };
+        let kind = NameKind::of(&self.words[0]).filter(|_| 1 < self.words.len());
+        match (kind, self.words.join(" ")) {
             // `show schema` is short for the schema of scenarios.
-            ("schema", None) => names.one("scenario", &[Schema]),
-            (name, None) => names.one(name, &NameKind::PLAIN),
-            (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
-        };
-        match printed? {
-            PrintedText::Text(text) => terminal::print_file(&text)?,
-            PrintedText::Table(lines) => terminal::print(&lines)?,
+            (None, name) if name == "schema" => names.print("scenario", &[Schema]),
+            (None, name) => names.print(&name, &NameKind::PLAIN),
+            (Some(kind), _) => names.print(&self.words[1..].join(" "), &[kind]),
         }
-        Ok(())
     }
+}
+
+/// Returns the names that `show` takes.
+pub(super) fn all_names(program: &Program) -> Vec<String> {
+    let registry = &program.registry;
+    let keys = Reference::of(&study::schema(registry));
+    let names = AllNames { program, registry, keys, all: false }.named(&NameKind::PLAIN);
+    names.into_iter().map(|passage| passage.name).collect()
 }
 
 /// All names that can be shown.
@@ -109,28 +123,105 @@ struct AllNames<'a> {
     program: &'a Program,
     registry: &'a Registry,
     keys: Reference,
+    /// Whether keys are shown with all keys inside them.
+    all: bool,
 }
 
 impl AllNames<'_> {
-    /// Returns the text for a name, if exactly one thing of these kinds has it.
-    fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
-        let mut found: Vec<_> =
-            kinds.iter().filter_map(|kind| Some((*kind, self.find(*kind, name)?))).collect();
-        let words: Vec<&str> = found.iter().map(|(kind, _)| kind.word()).collect();
-        match (&words[..], found.pop()) {
-            ([_], Some((_, printed))) => Ok(printed),
-            ([], _) => Err(self.unknown(name, kinds)),
-            (words, _) => {
-                let commands = words.iter().map(|kind| format!("`mumakil show {kind} {name}`"));
-                let ways = commands.collect::<Vec<_>>().join(" or ");
-                let both = words.join(" and a ");
-                Err(Failure::input(format!("`{name}` is a {both}\n   = ask for {ways}")))
+    /// Prints the thing of these kinds that has the name, or the answers to it as a word.
+    fn print(&self, name: &str, kinds: &[NameKind]) -> Result<(), Failure> {
+        let found = kinds.iter().filter_map(|kind| self.find(*kind, name));
+        let mut found: Vec<PrintedText> = found.collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(PrintedText::Text(text)), true) => Ok(terminal::print_file(&text)?),
+            (Some(PrintedText::Table(lines)), true) => Ok(terminal::print(&lines)?),
+            _ => self.answer(name, kinds),
+        }
+    }
+
+    /// Shows the one thing that a word means, or the best passages about it.
+    fn answer(&self, word: &str, kinds: &[NameKind]) -> Result<(), Failure> {
+        let mut passages = self.named(kinds);
+        let is_open = kinds.len() != 1;
+        if is_open {
+            let of_chapter = self.program.chapters.iter();
+            passages.extend(of_chapter.flat_map(|it| paragraphs(it.name, it.text)));
+        }
+        let found = search(word, passages.clone());
+        let is_one = |at: usize| match found.get(at) {
+            Some((answer, _)) => found.get(at + 1).is_none_or(|(other, _)| answer < other),
+            None => false,
+        };
+        match found.first() {
+            Some((Answer::Name | Answer::NameEnd(_), best)) if is_one(0) => {
+                let mut words: Vec<&str> = best.command.split(' ').collect();
+                if self.all && words[0] == "show" {
+                    words.push("--all");
+                }
+                self.program.call(&words)
+            }
+            Some(_) if is_open => Ok(terminal::print(&lines_of(&found))?),
+            _ => {
+                let names = passages.iter().filter(|it| !it.is_paragraph).map(|it| &*it.name);
+                let hint = match nearest(word, names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
+                    None => "`mumakil list` says what there is".to_owned(),
+                };
+                let what = if let [kind] = kinds { kind.word() } else { "name" };
+                Err(Failure::input(format!("unknown {what} `{word}`\n   = {hint}")))
             }
         }
     }
 
+    /// Returns everything of these kinds that has a name; with several kinds also the commands and the
+    /// chapters.
+    fn named(&self, kinds: &[NameKind]) -> Vec<Passage> {
+        let mut all = Vec::new();
+        for kind in kinds {
+            let mut add = |name: &str, text: &str| {
+                let whole =
+                    if *kind == Table { format!("{}.csv", stem(name)) } else { name.to_owned() };
+                let command = format!("show {} {whole}", kind.word());
+                all.push(Passage::named(name.to_owned(), command, text.to_owned()));
+            };
+            match kind {
+                Key => self.keys.keys().for_each(|(path, about)| add(path, &about)),
+                Scheduler => {
+                    let policies = self.registry.names().filter_map(|name| self.registry.get(name));
+                    policies.for_each(|policy| add(policy.name(), policy.about()));
+                }
+                Quantity => expect::quantities().for_each(|(name, _, about)| add(name, about)),
+                Table => tables::all().iter().for_each(|table| {
+                    add(table.file, table.about);
+                    add(stem(table.file), table.about);
+                }),
+                Preset => presets().for_each(|(_, preset)| add(preset.name, preset.question())),
+                Scenario => Starter::named().for_each(|it| add(it.name, it.question())),
+                Suite => self.program.suites.iter().for_each(|it| add(it.name, it.question())),
+                Schema => {
+                    let schemas = ["scenario", "study", "suite", "protocol"];
+                    schemas.into_iter().for_each(|name| add(name, ""));
+                }
+            }
+        }
+        if kinds.len() != 1 {
+            let chapters = self.program.chapters.iter().map(|it| (it.name, it.title().to_owned()));
+            let commands = self.program.commands.iter().map(|it| (it.name, String::new()));
+            all.extend(chapters.chain(commands).map(|(name, about)| {
+                Passage::named(name.to_owned(), format!("help {name}"), about)
+            }));
+        }
+        all
+    }
+
     fn find(&self, kind: NameKind, name: &str) -> Option<PrintedText> {
-        let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
+        let part = |key: &str| {
+            let (part, text) = self.keys.part(key).map(|part| (part.outline(), part.markdown()))?;
+            let is_whole = self.all || text.lines().count() <= SCREEN;
+            let more = format!("\n`mumakil show {name} --all` shows all keys inside.\n");
+            Some(if is_whole { text } else { part + &more })
+        };
         match kind {
             Scenario => {
                 Starter::find(name).map(|starter| PrintedText::Text(starter.text.to_owned()))
@@ -138,6 +229,13 @@ impl AllNames<'_> {
             Suite => {
                 let suite = self.program.suites.iter().find(|suite| suite.name == name);
                 suite.map(|suite| PrintedText::Text(suite.text.to_owned()))
+            }
+            Preset => {
+                let same = presets().filter(|(_, preset)| preset.name == name);
+                let texts = same.map(|(key, preset)| format!("# {key}: {name}\n{}", preset.text));
+                Some(texts.collect())
+                    .filter(|text: &String| !text.is_empty())
+                    .map(PrintedText::Text)
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
             Scheduler => self
@@ -163,49 +261,34 @@ impl AllNames<'_> {
             }
         }
     }
+}
 
-    fn unknown(&self, name: &str, kinds: &[NameKind]) -> Failure {
-        let near = kinds.iter().flat_map(|kind| self.like(*kind, name));
-        let like: Vec<String> = near.take(FEW).map(|name| format!("`{name}`")).collect();
-        let places = self.program.places(name).take(FEW).map(|(chapter, heading)| {
-            format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
-        });
-        let hint = match like.split_last() {
-            Some((last, [])) => format!("did you mean {last}?"),
-            Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
-            None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
-            // No name is similar, but the word may occur in the guide.
-            None => match places.collect::<Vec<_>>().join("\n   = ") {
-                none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
-                places => places,
-            },
-        };
-        let what = if let [kind] = kinds { kind.word() } else { "name" };
-        Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
+/// Returns the best passages, each with its place, and the places of some more.
+fn lines_of(found: &[(Answer, Passage)]) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    let (best, more) = found.split_at(SHOWN.min(found.len()));
+    for (_, Passage { name, command, text, .. }) in best {
+        lines.part(BOLD, name);
+        lines.line(format!("   (mumakil {command})"));
+        for line in text.trim_end().lines().take(MOST_LINES) {
+            lines += table(&[vec![line.to_owned()]], &[Align::Left]);
+        }
+        lines.line("");
     }
-
-    /// Returns the names of a kind that resemble an unknown name.
-    fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
-        let near = match kind {
-            Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
-            Suite => nearest(name, self.program.suites.iter().map(|suite| suite.name)),
-            Scheduler => nearest(name, self.registry.names()),
-            Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
-            Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
-            Table => {
-                // Compare without `.csv`: otherwise all names would be similar.
-                let stems = tables::all().into_iter().map(|table| stem(table.file));
-                return Vec::from_iter(
-                    nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),
-                );
-            }
-            Key => {
-                let like = self.keys.part(name).err().unwrap_or_default();
-                return like.into_iter().map(str::to_owned).collect();
-            }
-        };
-        Vec::from_iter(near.map(str::to_owned))
+    let mut commands: Vec<&str> = more.iter().map(|(_, it)| &*it.command).collect();
+    commands.dedup();
+    let shown = commands.iter().take(MOST_MORE).map(|command| format!("`mumakil {command}`"));
+    match commands.len() {
+        0 => {}
+        few if few <= MOST_MORE => {
+            lines.line(format!("More: {}", shown.collect::<Vec<_>>().join(", ")))
+        }
+        many => {
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            lines.line(format!("More: {shown}, and {} others", many - MOST_MORE));
+        }
     }
+    lines
 }
 
 fn stem(file: &str) -> &str {
@@ -269,30 +352,50 @@ fn meaning(column: &ColumnInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Chapter;
+    use mumakil_scenario::STARTERS;
 
-    /// Returns the printed text, or the error message.
-    fn shown(name: &str, kinds: &[NameKind]) -> String {
-        let chapter = Chapter::new("results", "# Results\nThe work of Carl.");
-        let program = Program::new(crate::testing::registry(), vec![chapter], Vec::new());
+    fn names<R>(of: impl FnOnce(&AllNames<'_>) -> R) -> R {
+        let program = Program::new(crate::testing::registry(), Vec::new(), Vec::new());
         let registry = &program.registry;
         let keys = Reference::of(&study::schema(registry));
-        let names = AllNames { program: &program, registry, keys };
-        match names.one(name, kinds) {
-            Ok(PrintedText::Text(text)) => text,
-            Ok(PrintedText::Table(lines)) => lines.bare(),
-            Err(failure) => failure.words(),
-        }
+        of(&AllNames { program: &program, registry, keys, all: false })
+    }
+
+    /// Returns the printed texts of the things that have a name.
+    fn shown(name: &str, kinds: &[NameKind]) -> Vec<String> {
+        names(|names| {
+            let found = kinds.iter().filter_map(|kind| names.find(*kind, name));
+            let texts = found.map(|printed| match printed {
+                PrintedText::Text(text) => text,
+                PrintedText::Table(lines) => lines.bare(),
+            });
+            texts.collect()
+        })
     }
 
     #[test]
     fn a_name_that_two_things_have_is_not_guessed() {
-        assert_eq!(
-            shown("faults", &NameKind::PLAIN),
-            "`faults` is a scenario and a key\n   = ask for `mumakil show scenario faults` or `mumakil show key faults`"
-        );
-        assert_eq!(shown("faults", &[Scenario]), Starter::find("faults").unwrap().text);
-        assert!(shown("faults", &[Key]).starts_with("## `faults`"));
+        assert_eq!(shown("faults", &NameKind::PLAIN).len(), 2);
+        let lines =
+            names(|names| lines_of(&search("faults", names.named(&NameKind::PLAIN)))).bare();
+        assert!(lines.contains("(mumakil show key faults)"), "{lines}");
+        assert!(lines.contains("(mumakil show scenario faults)"), "{lines}");
+        assert_eq!(shown("faults", &[Scenario]), [Starter::find("faults").unwrap().text]);
+        assert!(shown("faults", &[Key])[0].starts_with("## `faults`"));
+    }
+
+    #[test]
+    fn presets_of_one_name_are_shown_together() {
+        let mumak = &shown("mumak", &NameKind::PLAIN)[0];
+        assert!(mumak.starts_with("# hadoop.line: mumak\n"), "{mumak}");
+        assert!(mumak.contains("\n# cluster.preset: mumak\n"), "{mumak}");
+    }
+
+    #[test]
+    fn a_long_key_is_shown_as_an_outline() {
+        let outline = &shown("workload.mix", &[Key])[0];
+        assert!(outline.lines().count() < SCREEN, "{outline}");
+        assert!(outline.ends_with("`mumakil show workload.mix --all` shows all keys inside.\n"));
     }
 
     #[test]
@@ -303,13 +406,13 @@ mod tests {
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
         for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
-            assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
+            assert_eq!(shown(name, &[kind]).len(), 1, "{name}");
         }
     }
 
     #[test]
     fn a_column_says_its_unit_and_what_expectations_call_it() {
-        let table = shown("jobs.csv", &NameKind::PLAIN);
+        let table = &shown("jobs.csv", &NameKind::PLAIN)[0];
         let row = |name: &str| {
             let row = table.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
             row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
@@ -322,24 +425,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_has_likely_ones_of_all_kinds() {
+    fn an_unknown_name_has_a_likely_one() {
         for (name, like) in [
-            ("fiar", "`fair`"),
-            ("quickstrat", "`quickstart`"),
-            ("sojurn", "`sojourn`"),
-            ("tasks", "`tasks.csv` or `record.tasks`"),
-            ("task_timeout", "`hadoop.task_timeout`"),
+            ("fiar", "did you mean `fair`?"),
+            ("quickstrat", "did you mean `quickstart`?"),
+            ("sojurn", "did you mean `sojourn`?"),
+            ("hedging", "`mumakil list` says what there is"),
         ] {
-            let hint = format!("unknown name `{name}`\n   = did you mean {like}?");
-            assert_eq!(shown(name, &NameKind::PLAIN), hint);
+            let failure = names(|names| names.print(name, &NameKind::PLAIN)).unwrap_err();
+            assert_eq!(failure.words(), format!("unknown name `{name}`\n   = {like}"));
         }
-    }
-
-    #[test]
-    fn an_unknown_word_is_looked_up_in_the_guide() {
-        let told = shown("hedging", &NameKind::PLAIN);
-        assert!(told.ends_with("`mumakil list` says what there is"), "{told}");
-        let told = shown("Carl", &NameKind::PLAIN);
-        assert!(told.contains("= `mumakil help results` has the word under \""), "{told}");
     }
 }

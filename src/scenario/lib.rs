@@ -43,7 +43,7 @@ pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
 pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};
-pub use preset::hadoop_preset;
+pub use preset::{hadoop_preset, presets};
 pub use reference::Reference;
 pub use registry::{CheckedChoice, Registry, option_files};
 pub use schema::{generator, schema};

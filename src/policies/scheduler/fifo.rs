@@ -29,7 +29,8 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
-    PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
+    PolicyGroup, PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind,
+    View,
 };
 
 with_defaults! {
@@ -68,6 +69,7 @@ type LinePlace = (Priority, SimTime, JobId);
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
+    const GROUP: PolicyGroup = PolicyGroup::Hadoop;
     type Options = WithReduces<FifoOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {

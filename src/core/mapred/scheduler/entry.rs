@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use schemars::{Schema, SchemaGenerator};
 use serde_yaml::Value;
 
-use super::{Complaint, Policy, PolicyReload, PolicySite, PromisedSlots, Scheduler};
+use super::{Complaint, Policy, PolicyGroup, PolicyReload, PolicySite, PromisedSlots, Scheduler};
 use crate::cluster::PerSlot;
 use mumakil_yaml::{LateShape, MOST, Path, TreeShape, YamlProblem, lay, read, write};
 
@@ -19,6 +19,7 @@ use mumakil_yaml::{LateShape, MOST, Path, TreeShape, YamlProblem, lay, read, wri
 pub struct PolicyEntry {
     name: &'static str,
     about: &'static str,
+    group: PolicyGroup,
     shape: LateShape,
     schema: fn(SchemaGenerator) -> Schema,
     defaults: fn() -> Box<dyn PolicyOptions>,
@@ -36,6 +37,7 @@ impl PolicyEntry {
         Self {
             name: P::NAME,
             about: P::ABOUT,
+            group: P::GROUP,
             shape: Arc::new(LazyLock::new(Box::new(TreeShape::of_type::<P::Options>))),
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             defaults: || Box::new(TypedOptions::<P>(P::Options::default())),
@@ -55,6 +57,11 @@ impl PolicyEntry {
     /// Returns the description of the policy, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
+    }
+
+    /// Returns the group in which it is listed.
+    pub fn group(&self) -> PolicyGroup {
+        self.group
     }
 
     /// As [`Policy::vocabulary`].
