@@ -1,11 +1,10 @@
 //! `mumakil policy rank`: many policies on one suite, the best first.
 
-use serde_json::json;
-
 use super::options::{self, ContestOptions};
 use super::score::{as_json, now};
 use mumakil_base::shell::quoted;
 use mumakil_cli::failure::Failure;
+use mumakil_cli::form::print_json;
 use mumakil_cli::policy::contestant::contestants;
 use mumakil_cli::study::{ElsewhereOptions, ElsewhereStudy, OtherProgress};
 use mumakil_cli::table::markdown;
@@ -72,7 +71,7 @@ impl PolicyRankArguments {
                 let seconds = began.elapsed().as_secs_f64();
                 let all: Vec<_> =
                     scored.ranked().iter().map(|score| as_json(score, &[], seconds)).collect();
-                return Ok(terminal::print_file(&format!("{:#}\n", json!(all)))?);
+                return print_json(&all);
             }
             if self.markdown {
                 return Ok(terminal::print(&markdown(&scored.ranking()))?);

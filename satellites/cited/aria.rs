@@ -35,9 +35,8 @@ use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
-    Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicyGroup,
-    PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations,
-    View,
+    Complaint, Job, JobChange, JobEvent, JobId, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds,
+    PolicySite, Precedence, PrecedenceBy, Reason, Scheduler, SlotKind, TrueDurations, View,
 };
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
 use mumakil_policies::scheduler::shared::line::move_entry;
@@ -302,7 +301,7 @@ impl Policy for Aria {
     const NAME: &'static str = "aria";
     const ABOUT: &'static str =
         "the slots that a job needs for its deadline, by a profile of its true times";
-    const GROUP: PolicyGroup = PolicyGroup::Deadline;
+    const GROUP: &'static str = "by deadline";
     type Options = AriaOptions;
 
     fn settle(options: &mut AriaOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

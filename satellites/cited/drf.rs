@@ -26,8 +26,8 @@ use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, PerSlot, Policy,
-    PolicyGroup, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler,
-    SlotKind, SlotStanding, View, step,
+    PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Scheduler, SlotKind,
+    SlotStanding, View, step,
 };
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
@@ -265,7 +265,7 @@ impl Policy for Drf {
     const NAME: &'static str = "drf";
     const ABOUT: &'static str =
         "the lowest dominant share first: of memory and cores, where the cluster counts them";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<DrfOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -22,8 +22,8 @@ use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobEvent, JobId, JobState, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyGroup, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Priority, Reason,
-    Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
+    Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Priority, Reason, Scheduler,
+    SlotKind, SlotShare, SlotStanding, View, step,
 };
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
 use mumakil_policies::scheduler::shared::delay::{Delay, DelaySpec};
@@ -239,7 +239,7 @@ impl Scheduler for DynamicPriority {
 impl Policy for DynamicPriority {
     const NAME: &'static str = "dynamic-priority";
     const ABOUT: &'static str = "slots in proportion to what pools pay for them from their budgets";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = DynamicPriorityOptions;
 
     fn settle(options: &mut DynamicPriorityOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

@@ -31,8 +31,8 @@ use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
 use mumakil_core::mapred::{
     AttemptId, Complaint, JobChange, JobEvent, JobId, JobSize, JobSpec, Offer, Orders, Policy,
-    PolicyGroup, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler,
-    Setting, SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
+    PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Reason, RunEndHook, Scheduler, Setting,
+    SlotKind, SlotStanding, TrackerId, TrueDurations, View, step,
 };
 use mumakil_policies::scheduler::Fifo;
 use mumakil_policies::scheduler::shared::allocations::PoolBy;
@@ -392,7 +392,7 @@ impl Policy for Offers {
     const NAME: &'static str = "offers";
     const ABOUT: &'static str =
         "slots are offered to frameworks, each with a policy of its own, as in Mesos";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = OffersOptions;
 
     fn settle(options: &mut OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -24,8 +24,8 @@ use mumakil_base::units::Factor;
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
-    PolicyGroup, PolicyNeeds, PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting,
-    SlotKind, SlotShare, SlotStanding, View,
+    PolicyNeeds, PolicySite, Preemption, Reason, RunEndHook, Scheduler, Setting, SlotKind,
+    SlotShare, SlotStanding, View,
 };
 use mumakil_policies::scheduler::shared::suspensions::KillOrWait;
 
@@ -181,7 +181,7 @@ impl Scheduler for Quincy {
 impl Policy for Quincy {
     const NAME: &'static str = "quincy";
     const ABOUT: &'static str = "the plan that costs least: bytes moved, time waited, work lost";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = QuincyOptions;
 
     fn settle(options: &mut QuincyOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

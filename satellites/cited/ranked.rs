@@ -15,9 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use mumakil_base::mutants::mutant;
 use mumakil_base::with_defaults;
-use mumakil_core::mapred::{
-    Complaint, OptionFacts, Policy, PolicyGroup, PolicySite, Scheduler, Wrapper,
-};
+use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 use mumakil_policies::scheduler::shared::delay::DelaySpec;
 use mumakil_policies::scheduler::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_policies::scheduler::{ByRank, RankFormula, RankOptions};
@@ -36,7 +34,7 @@ pub trait NamedRank: Send + 'static {
     /// The description of the policy in lists.
     const ABOUT: &'static str;
     /// The group in which the policy is listed.
-    const GROUP: PolicyGroup;
+    const GROUP: &'static str;
     /// The rank of a job; the highest comes first.
     const RANK: &'static str;
 }
@@ -54,7 +52,7 @@ pub struct LeastAttained;
 impl NamedRank for LeastAttained {
     const NAME: &'static str = "las";
     const ABOUT: &'static str = "the job first that has been served least; knows no sizes";
-    const GROUP: PolicyGroup = PolicyGroup::Size;
+    const GROUP: &'static str = "by size";
     const RANK: &'static str = "-attained";
 }
 
@@ -65,7 +63,7 @@ pub struct EarliestDeadline;
 impl NamedRank for EarliestDeadline {
     const NAME: &'static str = "edf";
     const ABOUT: &'static str = "the job with the earliest deadline first";
-    const GROUP: PolicyGroup = PolicyGroup::Deadline;
+    const GROUP: &'static str = "by deadline";
     const RANK: &'static str = "-deadline";
 }
 
@@ -88,7 +86,7 @@ with_defaults! {
 impl<R: NamedRank> Policy for ByNamedRank<R> {
     const NAME: &'static str = R::NAME;
     const ABOUT: &'static str = R::ABOUT;
-    const GROUP: PolicyGroup = R::GROUP;
+    const GROUP: &'static str = R::GROUP;
     type Options = NamedRankOptions;
 
     fn settle(options: &mut NamedRankOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, CommandFactory};
 
 use crate::failure::Failure;
 use crate::study::OtherMachines;
-use crate::{Arguments, EXAMPLES, groups, help, trace};
+use crate::{Arguments, EXAMPLES, ProgramOptions, groups, help, trace};
 use mumakil_scenario::{Registry, Starter};
 use serde_json::Value;
 
@@ -75,6 +75,8 @@ pub struct Command {
     run: Box<RunCommand>,
     /// Whether it does a study, which other machines may do.
     is_study: bool,
+    /// Whether it starts runs, and so perhaps the programs that scenarios name.
+    starts_runs: bool,
     /// Arguments that are names, for the completions of a shell.
     pub(crate) names: Vec<(&'static str, ArgumentNames)>,
 }
@@ -101,7 +103,7 @@ impl Command {
             run(A::from_arg_matches(matches).expect("clap has read them"), program)
         };
         let (define, run) = (A::augment_args, Box::new(run));
-        Self { name, group, define, run, is_study: false, names: Vec::new() }
+        Self { name, group, define, run, is_study: false, starts_runs: false, names: Vec::new() }
     }
 
     /// Returns its name.
@@ -130,6 +132,11 @@ impl Command {
         Self { is_study: true, ..self }
     }
 
+    /// Adds the options of commands that start runs, also to its command `plan`.
+    pub fn starts_runs(self) -> Self {
+        Self { starts_runs: true, ..self }
+    }
+
     fn completed(mut self, argument: &'static str, names: ArgumentNames) -> Self {
         self.names.push((argument, names));
         self
@@ -156,10 +163,16 @@ impl Program {
     pub(crate) fn definition(&self) -> clap::Command {
         let help = format!("{}\n{EXAMPLES}", help::topics(&self.chapters));
         let mut all = Arguments::command().after_long_help(help);
-        for Command { name, define, is_study, .. } in &self.commands {
+        for Command { name, define, is_study, starts_runs, .. } in &self.commands {
             let mut words = name.split(' ');
             let (first, second) = (words.next().expect("a name"), words.next());
-            let defined = define(clap::Command::new(second.unwrap_or(first)));
+            let mut defined = define(clap::Command::new(second.unwrap_or(first)));
+            if *starts_runs {
+                defined = ProgramOptions::augment_args(defined);
+                if defined.find_subcommand("plan").is_some() {
+                    defined = defined.mut_subcommand("plan", ProgramOptions::augment_args);
+                }
+            }
             let command = match self.elsewhere.filter(|_| *is_study) {
                 Some(elsewhere) => elsewhere.options(defined),
                 None => defined,

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use super::failure::Failure;
 use super::{Program, called, terminal};
 use crate::command::ArgumentNames;
-use crate::show::all_names;
+use crate::show::AllNames;
 use mumakil_scenario::Starter;
 
 /// Print a shell's completion script
@@ -39,7 +39,9 @@ fn with_names(program: &Program, shell: Shell) -> clap::Command {
         .chain(program.chapters.iter().map(|chapter| chapter.name))
         .collect();
     all = named(all, &["help", "topic"], topics);
-    all = named(all, &["show", "words"], shown(program));
+    let names: Vec<String> = AllNames::of(program, false).plain().collect();
+    let names = names.iter().map(String::as_str).chain(["reference", "schema"]);
+    all = named(all, &["show", "words"], kept(names));
     for command in &program.commands {
         for (argument, names) in &command.names {
             let starters = |is_study: bool| {
@@ -74,12 +76,6 @@ fn named(command: clap::Command, path: &[&str], names: Vec<&'static str>) -> cla
         .mut_arg(path[0], |argument| argument.value_parser(PossibleValuesParser::new(names)));
     // A changed argument goes to the end: put them all there, in their order.
     places.into_iter().fold(command, |of, place| of.mut_arg(place, |one| one))
-}
-
-/// Returns all names that `show` takes.
-fn shown(program: &Program) -> Vec<&'static str> {
-    let names = all_names(program);
-    kept(names.iter().map(String::as_str).chain(["reference", "schema"]))
 }
 
 /// Returns names that live for ever, as clap wants them: this command ends when its script is

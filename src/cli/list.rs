@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::{Program, terminal};
-use mumakil_core::mapred::{PolicyEntry, PolicyGroup};
+use mumakil_core::mapred::PolicyEntry;
 use mumakil_results::{expect, tables};
 use mumakil_scenario::{Registry, STARTERS};
 
@@ -103,9 +103,7 @@ fn listings() -> TerminalLines {
 /// Returns the policies with their descriptions, in groups.
 fn policies(registry: &Registry) -> TerminalLines {
     let all = registry.names().filter_map(|name| registry.get(name));
-    let mut all: Vec<_> = all.map(|it| (it.name(), it.group(), it.about())).collect();
-    all.sort_by_key(|(_, group, _)| PolicyGroup::ALL.iter().position(|other| other == group));
-    let mut lines = grouped(all.into_iter().map(|(name, of, about)| (name, of.word(), about)));
+    let mut lines = grouped(all.map(|it| (it.name(), it.group(), it.about())));
     lines.line("");
     lines.line("`mumakil show NAME` shows the options of one, with their defaults.");
     lines

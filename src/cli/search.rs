@@ -10,47 +10,9 @@
 //! Names come before texts: the texts are searched only if no name has the word.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
-/// Other words for what has another name here. A name may have several such words.
-const SYNONYMS: &[(&str, &[&str])] = &[
-    ("bandwidth", &["cluster.network", "cluster.disk"]),
-    ("block size", &["cluster.hdfs.block"]),
-    ("confidence interval", &["metrics"]),
-    ("container", &["cluster.map_slots", "cluster.reduce_slots"]),
-    ("data locality", &["locality.node", "locality.rack", "locality.off_rack"]),
-    ("data node", &["cluster.nodes"]),
-    ("delay scheduling", &["scheduler.fifo.delay"]),
-    ("exponential", &["workload.mix.arrivals.gap"]),
-    ("failure", &["faults"]),
-    ("fair share", &["fair"]),
-    ("gang scheduling", &["cluster.resources"]),
-    ("input size", &["workload.jobs[].input"]),
-    ("inter arrival", &["workload.mix.arrivals.gap"]),
-    ("job size", &["workload.jobs[].maps"]),
-    ("latency", &["sojourn", "cluster.network.latency"]),
-    ("load", &["offered_load.map", "workload.pace"]),
-    ("log normal", &["workload.mix.types.NAME.map_time"]),
-    ("machine", &["cluster.nodes"]),
-    ("minimum share", &["scheduler.fair.allocations.pools.NAME.min_maps"]),
-    ("node failure", &["faults.kill"]),
-    ("percentile", &["metrics"]),
-    ("poisson", &["workload.mix.arrivals.gap"]),
-    ("preempt", &["scheduler.fair.preemption"]),
-    ("processor sharing", &["ps"]),
-    ("replica", &["cluster.hdfs.replication"]),
-    ("response time", &["sojourn"]),
-    ("shortest job first", &["srpt", "hfsp"]),
-    ("speculative execution", &["hadoop.speculation"]),
-    ("task tracker", &["cluster.nodes"]),
-    ("turnaround", &["sojourn"]),
-    ("throughput", &["makespan", "goodput"]),
-    ("uniform", &["workload.mix.arrivals.gap"]),
-    ("v core", &["cluster.cores"]),
-    ("waiting time", &["wait"]),
-    ("warm up", &["record.warm_up"]),
-    ("worker", &["cluster.nodes"]),
-];
+/// Other words for what has another name here: a line for each, with the names.
+const SYNONYMS: &str = include_str!("synonyms.txt");
 
 /// How many passages answer a word.
 pub(super) const SHOWN: usize = 3;
@@ -68,16 +30,18 @@ pub(super) struct Passage {
 
 impl Passage {
     /// Returns the passage about a name.
-    pub(super) const fn named(name: String, command: String, text: String) -> Self {
-        Self { name, command, text, is_paragraph: false }
+    pub(super) fn named(name: &str, command: String, text: &str) -> Self {
+        Self { name: name.to_owned(), command, text: text.to_owned(), is_paragraph: false }
     }
 }
 
 /// How a passage answers a word, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Answer {
-    /// It has the word as its name, or the word is another one for it.
+    /// It has the word as its name.
     Name,
+    /// The word is another one for it, or for several: its place among these.
+    Meant(usize),
     /// Its name ends in the word, after this number of steps.
     NameEnd(usize),
     /// Its name, or the heading above it, contains the word.
@@ -90,15 +54,20 @@ pub(super) enum Answer {
 
 /// Returns the passages that answer a word, the best first; those of equal worth stay in their order.
 /// A description that several keys share is answered by the first.
-pub(super) fn search(word: &str, passages: Vec<Passage>) -> Vec<(Answer, Passage)> {
+pub(super) fn search(
+    word: &str,
+    passages: impl Iterator<Item = Passage>,
+) -> Vec<(Answer, Passage)> {
     let asked = tokens(word);
     let letters = asked.concat();
-    let meant = SYNONYMS.iter().find(|(other, _)| tokens(other).concat() == letters);
-    let names = meant.map_or(&[][..], |(_, names)| names);
-    let answers = passages.into_iter().filter_map(|passage| {
-        let answer = match names.contains(&&*passage.name) && !passage.is_paragraph {
-            true => Some(Answer::Name),
-            false => answer(&asked, &letters, &passage),
+    let mut lines = SYNONYMS.lines().filter_map(|line| line.split_once(": "));
+    let meant = lines.find(|(other, _)| tokens(other).concat() == letters);
+    let names: Vec<&str> = meant.iter().flat_map(|(_, names)| names.split(", ")).collect();
+    let answers = passages.filter_map(|passage| {
+        let place = names.iter().position(|name| !passage.is_paragraph && passage.name == *name);
+        let answer = match place {
+            Some(place) => Some(Answer::Meant(place)),
+            None => answer(&asked, &letters, &passage),
         };
         Some((answer?, passage))
     });
@@ -119,30 +88,20 @@ pub(super) fn search(word: &str, passages: Vec<Passage>) -> Vec<(Answer, Passage
 
 /// Returns how a passage answers; `None` if it does not.
 fn answer(asked: &[String], letters: &str, passage: &Passage) -> Option<Answer> {
-    let name = tokens(&passage.name);
-    if let Some(place) = places(&name, letters).last() {
-        let is_end = place.end == name.len();
-        return Some(match (passage.is_paragraph, is_end, place.start) {
-            (false, true, 0) => Answer::Name,
-            (false, true, _) if ends_in_steps(&passage.name, letters) => {
-                Answer::NameEnd(passage.name.matches('.').count())
-            }
-            _ => Answer::InName,
-        });
+    let name = passage.name.trim_end_matches(".csv");
+    let points = name.match_indices('.').map(|(point, _)| point);
+    let whole = [0].into_iter().chain(points).find(|at| tokens(&name[*at..]).concat() == letters);
+    let (own, text) = (tokens(name), tokens(&passage.text));
+    match (whole.filter(|_| !passage.is_paragraph), count(&text, letters)) {
+        (Some(0), _) => Some(Answer::Name),
+        (Some(_), _) => Some(Answer::NameEnd(name.matches('.').count())),
+        _ if 0 < count(&own, letters) => Some(Answer::InName),
+        (None, 0) => {
+            let has_each = 1 < asked.len() && asked.iter().all(|word| text.contains(word));
+            has_each.then_some(Answer::EachInText)
+        }
+        (None, times) => Some(Answer::InText(Reverse(times))),
     }
-    let text = tokens(&passage.text);
-    let is_there = |token| text.contains(token);
-    match places(&text, letters).count() {
-        0 if 1 < asked.len() && asked.iter().all(is_there) => Some(Answer::EachInText),
-        0 => None,
-        times => Some(Answer::InText(Reverse(times))),
-    }
-}
-
-/// Returns whether the last steps of a dotted name have just these letters.
-fn ends_in_steps(name: &str, letters: &str) -> bool {
-    let ends = name.match_indices('.').map(|(point, _)| &name[point..]);
-    ends.into_iter().any(|end| tokens(end).concat() == letters)
 }
 
 /// Returns the words of a text, in the singular and in British spelling.
@@ -159,17 +118,17 @@ fn tokens(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the runs of neighbouring words that have these letters together: `slow start` is
-/// `slowstart`.
-fn places(words: &[String], letters: &str) -> impl Iterator<Item = Range<usize>> {
-    (0..words.len()).filter_map(move |first| {
-        let mut rest = letters;
-        let ends = words[first..].iter().position(|word| {
-            rest = rest.strip_prefix(&**word).unwrap_or("-");
-            ["", "-"].contains(&rest)
+/// Returns how often neighbouring words have these letters together: `slow start` is `slowstart`.
+fn count(words: &[String], letters: &str) -> usize {
+    let begins = (0..words.len()).filter(|first| {
+        let mut rest = Some(letters);
+        let behind = words[*first..].iter().map_while(|word| {
+            rest = rest.filter(|rest| !rest.is_empty())?.strip_prefix(&**word);
+            rest
         });
-        ends.filter(|_| rest.is_empty()).map(|last| first..first + last + 1)
-    })
+        behind.last() == Some("")
+    });
+    begins.count()
 }
 
 /// Returns the paragraphs of a chapter, each with the heading above it.
@@ -209,7 +168,7 @@ mod tests {
     }
 
     fn found(word: &str, passages: &[Passage]) -> Vec<(Answer, String)> {
-        let found = search(word, passages.to_vec()).into_iter();
+        let found = search(word, passages.iter().cloned()).into_iter();
         found.map(|(answer, passage)| (answer, passage.name)).collect()
     }
 
@@ -229,7 +188,7 @@ mod tests {
     fn another_word_finds_the_name() {
         let passages = [key("other", "Poisson."), key("workload.mix.arrivals.gap", "The time.")];
         let names = found("Poisson", &passages);
-        assert_eq!(names[0], (Answer::Name, "workload.mix.arrivals.gap".to_owned()));
+        assert_eq!(names[0], (Answer::Meant(0), "workload.mix.arrivals.gap".to_owned()));
         assert_eq!(names[1].0, Answer::InText(Reverse(1)));
     }
 

@@ -14,7 +14,7 @@ use mumakil_base::worded;
 use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
 use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
-use mumakil_scenario::{self as scenario, Reference, Registry, Starter, presets};
+use mumakil_scenario::{self as scenario, Reference, Starter, presets};
 use mumakil_study as study;
 
 /// The most lines of a key that are shown without an outline: they fit on a screen.
@@ -77,11 +77,10 @@ worded! {
 impl NameKind {
     /// The kinds whose names may stand alone.
     const PLAIN: [Self; 7] = [Key, Scheduler, Quantity, Table, Preset, Scenario, Suite];
-
-    fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
 }
+
+/// The names of schemas.
+const SCHEMAS: [&str; 4] = ["scenario", "study", "suite", "protocol"];
 
 /// A text to print.
 enum PrintedText {
@@ -96,38 +95,31 @@ impl ShowArguments {
     }
 
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
-        let registry = &program.registry;
-        // The schema of studies includes the keys of scenarios.
-        let keys = Reference::of(&study::schema(registry));
-        let names = AllNames { program, registry, keys, all: self.all };
-        let kind = NameKind::of(&self.words[0]).filter(|_| 1 < self.words.len());
-        match (kind, self.words.join(" ")) {
+        let names = AllNames::of(program, self.all);
+        let kind = NameKind::ALL.into_iter().find(|kind| kind.word() == self.words[0]);
+        match (kind.filter(|_| 1 < self.words.len()), self.words.join(" ")) {
+            (Some(kind), _) => names.print(&self.words[1..].join(" "), &[kind]),
             // `show schema` is short for the schema of scenarios.
             (None, name) if name == "schema" => names.print("scenario", &[Schema]),
             (None, name) => names.print(&name, &NameKind::PLAIN),
-            (Some(kind), _) => names.print(&self.words[1..].join(" "), &[kind]),
         }
     }
 }
 
-/// Returns the names that `show` takes.
-pub(super) fn all_names(program: &Program) -> Vec<String> {
-    let registry = &program.registry;
-    let keys = Reference::of(&study::schema(registry));
-    let names = AllNames { program, registry, keys, all: false }.named(&NameKind::PLAIN);
-    names.into_iter().map(|passage| passage.name).collect()
-}
-
 /// All names that can be shown.
-struct AllNames<'a> {
+pub(super) struct AllNames<'a> {
     program: &'a Program,
-    registry: &'a Registry,
     keys: Reference,
     /// Whether keys are shown with all keys inside them.
     all: bool,
 }
 
-impl AllNames<'_> {
+impl<'a> AllNames<'a> {
+    pub(super) fn of(program: &'a Program, all: bool) -> Self {
+        // The schema of studies includes the keys of scenarios.
+        Self { program, keys: Reference::of(&study::schema(&program.registry)), all }
+    }
+
     /// Prints the thing of these kinds that has the name, or the answers to it as a word.
     fn print(&self, name: &str, kinds: &[NameKind]) -> Result<(), Failure> {
         let found = kinds.iter().filter_map(|kind| self.find(*kind, name));
@@ -141,29 +133,22 @@ impl AllNames<'_> {
 
     /// Shows the one thing that a word means, or the best passages about it.
     fn answer(&self, word: &str, kinds: &[NameKind]) -> Result<(), Failure> {
-        let mut passages = self.named(kinds);
-        let is_open = kinds.len() != 1;
-        if is_open {
-            let of_chapter = self.program.chapters.iter();
-            passages.extend(of_chapter.flat_map(|it| paragraphs(it.name, it.text)));
-        }
-        let found = search(word, passages.clone());
-        let is_one = |at: usize| match found.get(at) {
-            Some((answer, _)) => found.get(at + 1).is_none_or(|(other, _)| answer < other),
-            None => false,
-        };
+        let named = self.named(kinds);
+        let chapters = self.program.chapters.iter().filter(|_| 1 < kinds.len());
+        let paragraphs = chapters.flat_map(|it| paragraphs(it.name, it.text));
+        let found = search(word, named.iter().cloned().chain(paragraphs));
+        let is_one = found
+            .get(1)
+            .is_none_or(|(second, _)| found[0].0 < *second && !matches!(second, Answer::Meant(_)));
         match found.first() {
-            Some((Answer::Name | Answer::NameEnd(_), best)) if is_one(0) => {
-                let mut words: Vec<&str> = best.command.split(' ').collect();
-                if self.all && words[0] == "show" {
-                    words.push("--all");
-                }
-                self.program.call(&words)
+            Some((Answer::Name | Answer::Meant(_) | Answer::NameEnd(_), best)) if is_one => {
+                let more = if self.all && best.command.starts_with("show") { " --all" } else { "" };
+                let words = format!("{}{more}", best.command);
+                self.program.call(&words.split(' ').collect::<Vec<_>>())
             }
-            Some(_) if is_open => Ok(terminal::print(&lines_of(&found))?),
+            Some(_) if 1 < kinds.len() => Ok(terminal::print(&lines_of(&found))?),
             _ => {
-                let names = passages.iter().filter(|it| !it.is_paragraph).map(|it| &*it.name);
-                let hint = match nearest(word, names) {
+                let hint = match nearest(word, named.iter().map(|passage| &*passage.name)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
                     None => "`mumakil list` says what there is".to_owned(),
@@ -180,86 +165,81 @@ impl AllNames<'_> {
         let mut all = Vec::new();
         for kind in kinds {
             let mut add = |name: &str, text: &str| {
-                let whole =
-                    if *kind == Table { format!("{}.csv", stem(name)) } else { name.to_owned() };
-                let command = format!("show {} {whole}", kind.word());
-                all.push(Passage::named(name.to_owned(), command, text.to_owned()));
+                all.push(Passage::named(name, format!("show {} {name}", kind.word()), text));
             };
             match kind {
                 Key => self.keys.keys().for_each(|(path, about)| add(path, &about)),
                 Scheduler => {
-                    let policies = self.registry.names().filter_map(|name| self.registry.get(name));
+                    let registry = &self.program.registry;
+                    let policies = registry.names().filter_map(|name| registry.get(name));
                     policies.for_each(|policy| add(policy.name(), policy.about()));
                 }
                 Quantity => expect::quantities().for_each(|(name, _, about)| add(name, about)),
-                Table => tables::all().iter().for_each(|table| {
-                    add(table.file, table.about);
-                    add(stem(table.file), table.about);
-                }),
-                Preset => presets().for_each(|(_, preset)| add(preset.name, preset.question())),
-                Scenario => Starter::named().for_each(|it| add(it.name, it.question())),
-                Suite => self.program.suites.iter().for_each(|it| add(it.name, it.question())),
-                Schema => {
-                    let schemas = ["scenario", "study", "suite", "protocol"];
-                    schemas.into_iter().for_each(|name| add(name, ""));
+                Table => tables::all().iter().for_each(|table| add(table.file, table.about)),
+                Schema => SCHEMAS.iter().for_each(|name| add(name, "")),
+                Preset | Scenario | Suite => {
+                    self.files(*kind).iter().for_each(|(_, file)| add(file.name, file.question()));
                 }
             }
         }
-        if kinds.len() != 1 {
-            let chapters = self.program.chapters.iter().map(|it| (it.name, it.title().to_owned()));
-            let commands = self.program.commands.iter().map(|it| (it.name, String::new()));
-            all.extend(chapters.chain(commands).map(|(name, about)| {
-                Passage::named(name.to_owned(), format!("help {name}"), about)
-            }));
+        if 1 < kinds.len() {
+            let chapters = self.program.chapters.iter().map(|it| (it.name, it.title()));
+            let commands = self.program.commands.iter().map(|it| (it.name, ""));
+            let named = |(name, text)| Passage::named(name, format!("help {name}"), text);
+            all.extend(chapters.chain(commands).map(named));
         }
         all
     }
 
+    /// Returns the names of all that can be shown.
+    pub(super) fn plain(&self) -> impl Iterator<Item = String> {
+        self.named(&NameKind::PLAIN).into_iter().map(|passage| passage.name)
+    }
+
+    /// Returns the bundled files of a kind, each with the line that is shown before it.
+    fn files(&self, kind: NameKind) -> Vec<(String, Starter)> {
+        let plain = |file: &Starter| (String::new(), *file);
+        match kind {
+            Scenario => Starter::named().map(plain).collect(),
+            Suite => self.program.suites.iter().map(plain).collect(),
+            _ => presets().map(|(key, it)| (format!("# {key}: {}\n", it.name), *it)).collect(),
+        }
+    }
+
     fn find(&self, kind: NameKind, name: &str) -> Option<PrintedText> {
+        let registry = &self.program.registry;
         let part = |key: &str| {
             let (part, text) = self.keys.part(key).map(|part| (part.outline(), part.markdown()))?;
             let is_whole = self.all || text.lines().count() <= SCREEN;
             let more = format!("\n`mumakil show {name} --all` shows all keys inside.\n");
             Some(if is_whole { text } else { part + &more })
         };
-        match kind {
-            Scenario => {
-                Starter::find(name).map(|starter| PrintedText::Text(starter.text.to_owned()))
-            }
-            Suite => {
-                let suite = self.program.suites.iter().find(|suite| suite.name == name);
-                suite.map(|suite| PrintedText::Text(suite.text.to_owned()))
-            }
-            Preset => {
-                let same = presets().filter(|(_, preset)| preset.name == name);
-                let texts = same.map(|(key, preset)| format!("# {key}: {name}\n{}", preset.text));
-                Some(texts.collect())
-                    .filter(|text: &String| !text.is_empty())
-                    .map(PrintedText::Text)
+        let text = match kind {
+            Scenario | Suite | Preset => {
+                let files = self.files(kind).into_iter().filter(|(_, file)| file.name == name);
+                let texts: String = files.map(|(head, file)| head + file.text).collect();
+                (!texts.is_empty()).then_some(texts)
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
-            Scheduler => self
-                .registry
-                .get(name)
-                .and_then(|_| part(&format!("scheduler.{name}")))
-                .map(PrintedText::Text),
-            Quantity => quantity(name).map(PrintedText::Text),
-            Table => tables::all().iter().find(|table| table.file == name).map(columns),
-            Key if name == "reference" => Some(PrintedText::Text(self.keys.markdown())),
+            Scheduler => registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))),
+            Quantity => quantity(name),
+            Table => return tables::all().iter().find(|table| table.file == name).map(columns),
+            Key if name == "reference" => Some(self.keys.markdown()),
             // For an axis, such as `sweep.cluster.nodes`, show the key of its field,
             // `cluster.nodes`.
-            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(PrintedText::Text),
+            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)),
             Schema => {
                 let schema = match name {
-                    "scenario" => scenario::schema(self.registry),
-                    "study" => study::schema(self.registry),
-                    "suite" => self.program.suite_schema?(self.registry),
+                    "scenario" => scenario::schema(registry),
+                    "study" => study::schema(registry),
+                    "suite" => self.program.suite_schema?(registry),
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
-                Some(PrintedText::Text(format!("{schema:#}\n")))
+                Some(format!("{schema:#}\n"))
             }
-        }
+        };
+        text.map(PrintedText::Text)
     }
 }
 
@@ -275,24 +255,18 @@ fn lines_of(found: &[(Answer, Passage)]) -> TerminalLines {
         }
         lines.line("");
     }
-    let mut commands: Vec<&str> = more.iter().map(|(_, it)| &*it.command).collect();
+    let mut commands: Vec<String> =
+        more.iter().map(|(_, it)| format!("`mumakil {}`", it.command)).collect();
     commands.dedup();
-    let shown = commands.iter().take(MOST_MORE).map(|command| format!("`mumakil {command}`"));
-    match commands.len() {
-        0 => {}
-        few if few <= MOST_MORE => {
-            lines.line(format!("More: {}", shown.collect::<Vec<_>>().join(", ")))
-        }
-        many => {
-            let shown = shown.collect::<Vec<_>>().join(", ");
-            lines.line(format!("More: {shown}, and {} others", many - MOST_MORE));
-        }
+    let others = commands.len().saturating_sub(MOST_MORE);
+    commands.truncate(MOST_MORE);
+    if 0 < others {
+        commands.push(format!("and {others} others"));
+    }
+    if !commands.is_empty() {
+        lines.line(format!("More: {}", commands.join(", ")));
     }
     lines
-}
-
-fn stem(file: &str) -> &str {
-    file.trim_end_matches(".csv")
 }
 
 fn quantity(name: &str) -> Option<String> {
@@ -356,9 +330,7 @@ mod tests {
 
     fn names<R>(of: impl FnOnce(&AllNames<'_>) -> R) -> R {
         let program = Program::new(crate::testing::registry(), Vec::new(), Vec::new());
-        let registry = &program.registry;
-        let keys = Reference::of(&study::schema(registry));
-        of(&AllNames { program: &program, registry, keys, all: false })
+        of(&AllNames::of(&program, false))
     }
 
     /// Returns the printed texts of the things that have a name.
@@ -377,7 +349,8 @@ mod tests {
     fn a_name_that_two_things_have_is_not_guessed() {
         assert_eq!(shown("faults", &NameKind::PLAIN).len(), 2);
         let lines =
-            names(|names| lines_of(&search("faults", names.named(&NameKind::PLAIN)))).bare();
+            names(|names| lines_of(&search("faults", names.named(&NameKind::PLAIN).into_iter())))
+                .bare();
         assert!(lines.contains("(mumakil show key faults)"), "{lines}");
         assert!(lines.contains("(mumakil show scenario faults)"), "{lines}");
         assert_eq!(shown("faults", &[Scenario]), [Starter::find("faults").unwrap().text]);

@@ -103,10 +103,10 @@ pub use scheduler::steps::steps_of;
 pub use scheduler::{
     Complaint, DelayedNames, ExternalWork, KnownJob, Launched, Offer, OptionFacts, OptionFile,
     OptionFileReader, Orders, Policy, PolicyBench, PolicyDialogue, PolicyEntry, PolicyFailed,
-    PolicyGroup, PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload, PolicySite,
-    PolicyWords, Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning,
-    PromisedSlots, RankNumber, RunEndHook, RunPermit, SayRank, Scheduler, SchedulerChoice, Setting,
-    SizeEstimator, SizeEstimators, View, Wrapper, or_file, position, steps::step,
+    PolicyGroups, PolicyNeeds, PolicyOptions, PolicyProgram, PolicyReload, PolicySite, PolicyWords,
+    Precedence, PrecedenceBy, Preemption, ProgramPermit, ProgramWarning, PromisedSlots, RankNumber,
+    RunEndHook, RunPermit, SayRank, Scheduler, SchedulerChoice, Setting, SizeEstimator,
+    SizeEstimators, View, Wrapper, or_file, position, steps::step,
 };
 pub use settings::{EffectiveSettings, JobSettings};
 pub use spec::{

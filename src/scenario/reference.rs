@@ -71,17 +71,16 @@ impl Reference {
         let level = |path: &str| steps(path).filter(|step| *step != "NAME").count();
         let top = level(&self.entries[0].path);
         let inside = (1..self.entries.len()).filter(|it| level(&self.entries[*it].path) == top + 1);
-        let rows = inside.map(|place| {
+        inside.fold(head + "\n", |text, place| {
             let ReferenceEntry { path, takes, about, .. } = &self.entries[place];
             let name = path.rsplit('.').next().unwrap_or_default();
-            let (first, _) = about.split_once(". ").unwrap_or((about.trim_end_matches('.'), ""));
+            let first = about.split(". ").next().unwrap_or_default().trim_end_matches('.');
             let first = if first.is_empty() { takes } else { first };
-            (name, first, self.tree(place).len() - 1)
-        });
-        let width = rows.clone().map(|(name, ..)| name.len()).max().unwrap_or_default();
-        rows.fold(head + "\n", |text, (name, first, keys)| {
-            let more = if keys == 0 { String::new() } else { format!(" ({keys} inside)") };
-            text + &format!("  {name:width$}   {first}{more}\n")
+            let more = match self.tree(place).len() - 1 {
+                0 => String::new(),
+                keys => format!(" ({keys} inside)"),
+            };
+            text + &format!("  {name:18} {first}{more}\n")
         })
     }
 

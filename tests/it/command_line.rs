@@ -99,25 +99,6 @@ fn help_of_a_command_can_be_asked_of_the_command() {
 }
 
 #[test]
-fn old_names_print_what_new_ones_print() {
-    let room = Room::new();
-    let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
-    for (old, new) in [
-        ("schedulers", "list schedulers"),
-        ("quantities", "list quantities"),
-        ("scenarios", "list scenarios"),
-        ("scenarios faults", "show scenario faults"),
-        ("reference", "show reference"),
-        ("reference faults", "show key faults"),
-        ("schema", "show schema"),
-        ("schema study", "show schema study"),
-        ("schema --protocol", "show schema protocol"),
-    ] {
-        assert_eq!(told(old), told(new), "{old}");
-    }
-}
-
-#[test]
 fn five_mistakes_are_five_errors() {
     let file = root().join("tests/invalid/five-mistakes.yaml");
     for command in ["run", "check"] {

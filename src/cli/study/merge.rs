@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::{AtWork, OtherMachines, outcome};
 use crate::failure::Failure;
+use crate::open::OpenOption;
 use crate::progress::RunBar;
 use crate::{Program, terminal, verdicts};
 use mumakil_base::files::REPORT;
@@ -34,6 +35,8 @@ pub(crate) struct StudyMergeArguments {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 impl StudyMergeArguments {
@@ -151,6 +154,7 @@ impl StudyMergeArguments {
             let wrote = terminal::results_line(&self.out, REPORT);
             terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
         }
+        self.open.show(&self.out.join(REPORT));
         verdicts::judge(&findings.verdicts)
     }
 }
@@ -164,8 +168,14 @@ pub fn conclude_all(
 ) -> Result<(), Failure> {
     let out = claim.store.folder().to_owned();
     let sheet = manifest_of(&out)?;
-    StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }
-        .run_in(&sheet, claim, elsewhere)
+    StudyMergeArguments {
+        parts: vec![out.clone()],
+        out,
+        keep: None,
+        quiet,
+        open: OpenOption::default(),
+    }
+    .run_in(&sheet, claim, elsewhere)
 }
 
 /// Reads the manifest of a part; an unreadable one is invalid input, since the user has named the

@@ -57,7 +57,7 @@ use crate::mapred::reason::{Reason, SlotStanding};
 use crate::mapred::refusals::Refusals;
 use crate::mapred::true_durations::TrueDurations;
 use mumakil_base::units::{Bytes, SimSpan, SimTime};
-use mumakil_base::{with_defaults, worded};
+use mumakil_base::with_defaults;
 
 /// A scheduling policy at work.
 ///
@@ -264,25 +264,6 @@ impl AddAssign for ExternalWork {
     }
 }
 
-worded! {
-    /// The groups of policies in lists.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum PolicyGroup {
-        /// Policies of Hadoop.
-        Hadoop = "Hadoop's own",
-        /// Policies that order jobs by their sizes.
-        Size = "by size",
-        /// Policies that know deadlines.
-        Deadline = "by deadline",
-        /// Other policies of papers.
-        Paper = "of other papers",
-        /// Policies with which others are compared.
-        Bound = "for comparison: what is possible at best, if sizes are known",
-        /// Policies that users make.
-        Own = "of your own",
-    }
-}
-
 /// A scheduling policy that scenarios can name.
 pub trait Policy: Scheduler + Sized + 'static {
     /// The name in `scheduler:`.
@@ -290,7 +271,7 @@ pub trait Policy: Scheduler + Sized + 'static {
     /// A sentence on how it schedules.
     const ABOUT: &'static str;
     /// The group in which it is listed.
-    const GROUP: PolicyGroup = PolicyGroup::Own;
+    const GROUP: &'static str = "of your own";
     /// Its options in the scenario.
     type Options: DeserializeOwned
         + Serialize

@@ -41,9 +41,9 @@ use super::shared::reduces::{Reduces, WithReduces};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::mapred::{
     Complaint, HadoopLine, Job, JobChange, JobEvent, JobId, JobSpec, Launched, MapReach, Offer,
-    OptionFacts, Orders, PerSlot, Policy, PolicyGroup, PolicyNeeds, PolicyReload, PolicySite,
-    Precedence, PrecedenceBy, PromisedSlots, Reason, RunEndHook, Scheduler, Setting, SlotKind,
-    SlotStanding, View,
+    OptionFacts, Orders, PerSlot, Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence,
+    PrecedenceBy, PromisedSlots, Reason, RunEndHook, Scheduler, Setting, SlotKind, SlotStanding,
+    View,
 };
 
 /// The capacity scheduler.
@@ -69,7 +69,7 @@ pub struct Capacity {
 impl Policy for Capacity {
     const NAME: &'static str = "capacity";
     const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
-    const GROUP: PolicyGroup = PolicyGroup::Hadoop;
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<CapacityOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -46,8 +46,8 @@ use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyGroup, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
-    PromisedSlots, Reason, Scheduler, SlotKind, SlotShare, SlotStanding, View,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotShare, SlotStanding, View,
 };
 
 with_defaults! {
@@ -168,7 +168,7 @@ pub struct Fair {
 impl Policy for Fair {
     const NAME: &'static str = "fair";
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
-    const GROUP: PolicyGroup = PolicyGroup::Hadoop;
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FairOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -38,7 +38,7 @@ use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     Complaint, Job, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyGroup, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, Priority,
     PromisedSlots, Reason, SayRank, Scheduler, SlotKind, SlotShare, SlotStanding, View, step,
 };
 
@@ -129,7 +129,7 @@ impl Policy for FairDeficit {
     const NAME: &'static str = "fair-deficit";
     const ABOUT: &'static str =
         "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
-    const GROUP: PolicyGroup = PolicyGroup::Hadoop;
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FairDeficitOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -29,8 +29,7 @@ use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, MapReach, Offer, OptionFacts, PerSlot, Policy,
-    PolicyGroup, PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind,
-    View,
+    PolicyNeeds, Precedence, PrecedenceBy, Priority, Reason, Scheduler, SlotKind, View,
 };
 
 with_defaults! {
@@ -69,7 +68,7 @@ type LinePlace = (Priority, SimTime, JobId);
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
-    const GROUP: PolicyGroup = PolicyGroup::Hadoop;
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FifoOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {

@@ -45,9 +45,8 @@ use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, JobSize, Offer, OptionFacts,
-    Outcome, PerSlot, Policy, PolicyGroup, PolicyNeeds, PolicySite, Precedence, PrecedenceBy,
-    Preemption, Report, RunEndHook, SayRank, Scheduler, Setting, SlotKind, TrackerId,
-    TrueDurations, View,
+    Outcome, PerSlot, Policy, PolicyNeeds, PolicySite, Precedence, PrecedenceBy, Preemption,
+    Report, RunEndHook, SayRank, Scheduler, Setting, SlotKind, TrackerId, TrueDurations, View,
 };
 
 /// The state of the scheduler.
@@ -67,7 +66,7 @@ impl Policy for Hfsp {
     const NAME: &'static str = "hfsp";
     const ABOUT: &'static str =
         "by size: first the job that would end first under equal sharing, with preemption";
-    const GROUP: PolicyGroup = PolicyGroup::Size;
+    const GROUP: &'static str = "by size";
     type Options = HfspOptions;
 
     fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -49,8 +49,8 @@ use mumakil_base::units::{Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AutoSpan, Complaint, JobChange, JobEvent, JobId, Launched, Offer, OptionFacts, Orders, PerSlot,
-    Policy, PolicyGroup, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy,
-    PromisedSlots, Reason, Scheduler, SlotKind, SlotStanding, View,
+    Policy, PolicyNeeds, PolicyReload, PolicySite, Precedence, PrecedenceBy, PromisedSlots, Reason,
+    Scheduler, SlotKind, SlotStanding, View,
 };
 
 with_defaults! {
@@ -111,7 +111,7 @@ impl Policy for ModifiedFair {
     const NAME: &'static str = "modified-fair";
     const ABOUT: &'static str =
         "a fair scheduler with five mechanisms that adapt to what jobs need";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<ModifiedFairOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -19,8 +19,8 @@ use mumakil_base::mutants::mutant;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
-    Job, JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyGroup, PolicyNeeds,
-    Precedence, PrecedenceBy, Scheduler, SlotKind, View,
+    Job, JobEvent, JobId, Launched, Offer, OptionFacts, PerSlot, Policy, PolicyNeeds, Precedence,
+    PrecedenceBy, Scheduler, SlotKind, View,
 };
 
 /// Serves jobs by their number of running tasks, the fewest first. The type `O` of the options
@@ -124,7 +124,7 @@ impl Policy for NaiveFair {
     const NAME: &'static str = "naive-fair";
     const ABOUT: &'static str =
         "the job with the fewest running tasks first, wherever its input is";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<NaiveFairOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
@@ -160,7 +160,7 @@ impl Policy for FairSkip {
     const NAME: &'static str = "fair-skip";
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
-    const GROUP: PolicyGroup = PolicyGroup::Paper;
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<FairSkipOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {

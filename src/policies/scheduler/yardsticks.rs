@@ -21,9 +21,7 @@ use super::shared::reduces::Reduces;
 use super::shared::suspensions::{SlotTaking, SuspendedSpec};
 use mumakil_base::units::{Count, Fraction};
 use mumakil_base::with_defaults;
-use mumakil_core::mapred::{
-    Complaint, OptionFacts, Policy, PolicyGroup, PolicySite, Scheduler, Wrapper,
-};
+use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 
 /// Processor sharing, by counting running tasks.
 pub type Ps = FewestFirst<()>;
@@ -31,7 +29,7 @@ pub type Ps = FewestFirst<()>;
 impl Policy for Ps {
     const NAME: &'static str = "ps";
     const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
-    const GROUP: PolicyGroup = PolicyGroup::Bound;
+    const GROUP: &'static str = "the best that is possible where sizes are known";
     type Options = ();
 
     fn facts((): &()) -> OptionFacts<'_> {
@@ -112,7 +110,7 @@ impl<const BY_LEFT: bool> Policy for BySize<BY_LEFT> {
     } else {
         "for comparison: first the job that equal sharing would end first, by true sizes"
     };
-    const GROUP: PolicyGroup = PolicyGroup::Bound;
+    const GROUP: &'static str = "the best that is possible where sizes are known";
     type Options = YardstickOptions;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

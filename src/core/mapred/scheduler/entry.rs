@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use schemars::{Schema, SchemaGenerator};
 use serde_yaml::Value;
 
-use super::{Complaint, Policy, PolicyGroup, PolicyReload, PolicySite, PromisedSlots, Scheduler};
+use super::{Complaint, Policy, PolicyReload, PolicySite, PromisedSlots, Scheduler};
 use crate::cluster::PerSlot;
 use mumakil_yaml::{LateShape, MOST, Path, TreeShape, YamlProblem, lay, read, write};
 
@@ -19,7 +19,7 @@ use mumakil_yaml::{LateShape, MOST, Path, TreeShape, YamlProblem, lay, read, wri
 pub struct PolicyEntry {
     name: &'static str,
     about: &'static str,
-    group: PolicyGroup,
+    group: &'static str,
     shape: LateShape,
     schema: fn(SchemaGenerator) -> Schema,
     defaults: fn() -> Box<dyn PolicyOptions>,
@@ -60,7 +60,7 @@ impl PolicyEntry {
     }
 
     /// Returns the group in which it is listed.
-    pub fn group(&self) -> PolicyGroup {
+    pub fn group(&self) -> &'static str {
         self.group
     }
 
@@ -88,16 +88,6 @@ impl PolicyEntry {
     /// Returns the policy's options with their defaults.
     pub fn default_options(&self) -> Box<dyn PolicyOptions> {
         (self.defaults)()
-    }
-
-    /// Returns the policy's options with their defaults, as YAML; empty if it has none.
-    pub fn defaults(&self) -> String {
-        match self.default_options().written() {
-            Value::Mapping(options) if !options.is_empty() => {
-                serde_yaml::to_string(&options).expect("values are YAML")
-            }
-            _ => String::new(),
-        }
     }
 
     /// Returns whether the policy has an option at this path.
