@@ -15,10 +15,9 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|candidate| (osa_distance(&name, &simple(candidate)), candidate))
         .filter(|(changes, candidate)| {
             let letters = candidate.chars().count();
-            // Names that begin alike are nearer: `fare` means `fair`.
-            let begins_alike = candidate
-                .get(..letters.div_ceil(2))
-                .is_some_and(|begin| 2 < letters && name.starts_with(&simple(begin)));
+            // Names of one length that begin alike are nearer: `fare` means `fair`.
+            let begin = candidate.get(..letters.div_ceil(2)).unwrap_or(candidate);
+            let begins_alike = name.len() == candidate.len() && name.starts_with(&simple(begin));
             // Chosen: one change in three letters. The second condition keeps names of one letter
             // from being near to everything.
             *changes <= (letters / 3).max(1 + usize::from(begins_alike)) && *changes < letters

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use super::failure::Failure;
 use super::{Program, called, terminal};
 use crate::command::ArgumentNames;
-use crate::show::AllNames;
+use crate::show::{AllNames, NameKind};
 use mumakil_scenario::Starter;
 
 /// Print a shell's completion script
@@ -39,8 +39,8 @@ fn with_names(program: &Program, shell: Shell) -> clap::Command {
         .chain(program.chapters.iter().map(|chapter| chapter.name))
         .collect();
     all = named(all, &["help", "topic"], topics);
-    let names: Vec<String> = AllNames::of(program, false).plain().collect();
-    let names = names.iter().map(String::as_str).chain(["reference", "schema"]);
+    let shown = AllNames::of(program, false).named(&NameKind::PLAIN);
+    let names = shown.iter().map(|passage| &*passage.name).chain(["reference", "schema"]);
     all = named(all, &["show", "words"], kept(names));
     for command in &program.commands {
         for (argument, names) in &command.names {

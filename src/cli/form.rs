@@ -33,7 +33,11 @@ impl PrintedForm {
     /// the summary.
     pub fn print(self, folder: Option<&Path>, tables: &[PageTable]) -> Result<bool, Failure> {
         match (self, folder) {
-            (Self { json: true, .. }, Some(folder)) => print_summary(folder)?,
+            (Self { json: true, .. }, Some(folder)) => {
+                let mut summary: Map<String, Value> = read_json(&folder.join(SUMMARY))?;
+                summary.insert("folder".to_owned(), folder.display().to_string().into());
+                print_json(&summary)?;
+            }
             (Self { json: true, .. }, None) => {
                 print_json(&tables.iter().map(as_json).collect::<Value>())?;
             }
@@ -58,13 +62,6 @@ pub fn as_text(value: &impl Serialize) -> String {
 /// Prints a value as indented JSON.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(terminal::print_file(&(as_text(value) + "\n"))?)
-}
-
-/// Prints the summary of a run or a study as JSON, with the folder of the results.
-pub fn print_summary(folder: &Path) -> Result<(), Failure> {
-    let mut summary: Map<String, Value> = read_json(&folder.join(SUMMARY))?;
-    summary.insert("folder".to_owned(), folder.display().to_string().into());
-    print_json(&summary)
 }
 
 /// Returns a table as an object: its caption, and an object for each row. Numbers are in the units of

@@ -265,8 +265,7 @@ fn suggest_argument(error: &mut clap::Error, program: &Program, arguments: &[OsS
     }
 }
 
-/// Returns a tip for an option that is a key of scenarios: how to set the key. `next` is the word
-/// behind the option.
+/// Returns how to set the key of scenarios that an option names; `next` is the word behind it.
 fn setting(option: &str, next: Option<&str>, program: &Program) -> Option<String> {
     let keys = Reference::of(&mumakil_study::schema(&program.registry));
     let (option, value) = option.split_once('=').unwrap_or((option, next.unwrap_or("…")));

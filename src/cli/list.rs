@@ -50,16 +50,16 @@ impl ListArguments {
         Ok(terminal::print(&match self.what {
             None => listings(),
             Some(Listing::Scenarios) => {
-                aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
+                grouped(STARTERS.iter().map(|it| (it.name, "", it.question())))
             }
             Some(Listing::Suites) => {
-                aligned(program.suites.iter().map(|suite| (suite.name, suite.question())))
+                grouped(program.suites.iter().map(|it| (it.name, "", it.question())))
             }
             Some(Listing::Schedulers) => policies(registry),
             Some(Listing::Ranks) => {
                 let policies = registry.names().filter_map(|name| registry.get(name));
                 let names: Vec<_> = policies.flat_map(PolicyEntry::vocabulary).collect();
-                aligned(names.iter().map(|(name, about)| (&**name, *about)))
+                grouped(names.iter().map(|(name, about)| (&**name, "", *about)))
             }
             Some(Listing::Quantities) => grouped(expect::quantities()),
             Some(Listing::Tables) => tables(),
@@ -67,22 +67,11 @@ impl ListArguments {
     }
 }
 
-/// Returns a line for each name, with its meaning.
-fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> TerminalLines {
-    // Names are ASCII, so bytes are columns.
-    let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let mut lines = TerminalLines::default();
-    for (name, about) in named {
-        lines.bold(format!("{name:width$}"), format!("   {about}"));
-    }
-    lines
-}
-
 /// Returns a line for each table, with the first sentence of its description.
 fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
     let tables = tables::all();
-    aligned(tables.iter().map(|table| (table.file, first(table.about).trim_end_matches('.'))))
+    grouped(tables.iter().map(|table| (table.file, "", first(table.about).trim_end_matches('.'))))
 }
 
 fn listings() -> TerminalLines {
@@ -92,7 +81,7 @@ fn listings() -> TerminalLines {
             (value.get_name().to_owned(), value.get_help().unwrap_or_default().to_string())
         })
         .collect();
-    let mut lines = aligned(values.iter().map(|(name, about)| (&**name, &**about)));
+    let mut lines = grouped(values.iter().map(|(name, about)| (&**name, "", &**about)));
     lines.line("");
     lines.line(
         "`mumakil show NAME` shows one of what is listed, `mumakil show reference` all keys.",
@@ -109,18 +98,21 @@ fn policies(registry: &Registry) -> TerminalLines {
     lines
 }
 
-/// Returns names with their descriptions, in groups; each entry has the name, the group and the
-/// description.
+/// Returns names with their descriptions. Each entry has the name, its group, which is a heading unless
+/// it is empty, and the description.
 fn grouped<'a>(all: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
     all.for_each(|(name, of, about)| groups.entry(of).or_default().push((name, about)));
-    let names = groups.values().flatten().map(|(name, _)| name.len());
-    let width = names.max().unwrap_or_default();
+    // Names are ASCII, so bytes are columns.
+    let width = groups.values().flatten().map(|(name, _)| name.len()).max().unwrap_or_default();
     let mut lines = TerminalLines::default();
     for (of, named) in groups {
-        lines.bold(of, "");
+        if !of.is_empty() {
+            lines.bold(of, "");
+        }
+        let margin = if of.is_empty() { "" } else { "  " };
         for (name, about) in named {
-            lines.line(format!("  {name:width$}   {about}"));
+            lines.line(format!("{margin}{name:width$}   {about}"));
         }
     }
     lines

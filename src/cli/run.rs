@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::drive::DriveOption;
 use super::failure::Failure;
-use super::form::{self, PrintedForm};
+use super::form::PrintedForm;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::RunBar;
@@ -168,9 +168,8 @@ impl RunArguments {
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
-        if self.json {
-            form::print_summary(&target)?;
-        } else if !self.quiet {
+        let form = PrintedForm { json: self.json, ..PrintedForm::default() };
+        if !form.print(Some(&target), &[])? && !self.quiet {
             let traced = trace.map_or_else(TerminalLines::default, |trace| {
                 TerminalLines::of(format!(
                     "wrote {} (open it at https://ui.perfetto.dev)",

@@ -7,7 +7,6 @@
 //! show commit         in texts alone                      -> the best three paragraphs of guide and keys
 //! show fiar           nowhere                             -> did you mean `fair`?
 //! ```
-//! Names come before texts: the texts are searched only if no name has the word.
 
 use std::cmp::Reverse;
 
@@ -67,7 +66,12 @@ pub(super) fn search(
         let place = names.iter().position(|name| !passage.is_paragraph && passage.name == *name);
         let answer = match place {
             Some(place) => Some(Answer::Meant(place)),
-            None => answer(&asked, &letters, &passage),
+            None => answer(&asked, &letters, &passage).or_else(|| {
+                names.iter().find_map(|other| {
+                    let words = tokens(other);
+                    answer(&words, &words.concat(), &passage)
+                })
+            }),
         };
         Some((answer?, passage))
     });

@@ -1,5 +1,4 @@
-//! `mumakil show`: shows a key, scenario, preset, policy, quantity or table by its name, and searches
-//! for other words.
+//! `mumakil show`: shows a key, scenario, policy and so on by its name, and looks up other words.
 //!
 //! Texts are printed unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
@@ -62,7 +61,7 @@ pub(super) struct ShowArguments {
 worded! {
     /// The kinds of things that have names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum NameKind {
+    pub(super) enum NameKind {
         Key = "key",
         Scheduler = "scheduler",
         Quantity = "quantity",
@@ -76,7 +75,7 @@ worded! {
 
 impl NameKind {
     /// The kinds whose names may stand alone.
-    const PLAIN: [Self; 7] = [Key, Scheduler, Quantity, Table, Preset, Scenario, Suite];
+    pub(super) const PLAIN: [Self; 7] = [Key, Scheduler, Quantity, Table, Preset, Scenario, Suite];
 }
 
 /// The names of schemas.
@@ -159,9 +158,8 @@ impl<'a> AllNames<'a> {
         }
     }
 
-    /// Returns everything of these kinds that has a name; with several kinds also the commands and the
-    /// chapters.
-    fn named(&self, kinds: &[NameKind]) -> Vec<Passage> {
+    /// Returns all names of these kinds; with several kinds also the commands and the chapters.
+    pub(super) fn named(&self, kinds: &[NameKind]) -> Vec<Passage> {
         let mut all = Vec::new();
         for kind in kinds {
             let mut add = |name: &str, text: &str| {
@@ -189,11 +187,6 @@ impl<'a> AllNames<'a> {
             all.extend(chapters.chain(commands).map(named));
         }
         all
-    }
-
-    /// Returns the names of all that can be shown.
-    pub(super) fn plain(&self) -> impl Iterator<Item = String> {
-        self.named(&NameKind::PLAIN).into_iter().map(|passage| passage.name)
     }
 
     /// Returns the bundled files of a kind, each with the line that is shown before it.

@@ -156,18 +156,12 @@ pub struct PaceOptions {
     /// Check invariants during each run, and that no policy lets a job starve; a run whose policy is
     /// a program is done twice
     #[arg(long)]
-    pub(super) verify: bool,
+    pub verify: bool,
     #[command(flatten)]
     pub(super) drive: DriveOption,
 }
 
 impl PaceOptions {
-    /// Returns the pace for policies that are watched: each run is done under the checker, and takes
-    /// no longer than `limit` unless the user says otherwise.
-    pub fn watched(self, limit: SimSpan) -> Self {
-        Self { verify: true, ..self.limited(limit) }
-    }
-
     /// Returns a pace at which no run takes longer than `limit`, unless the user says otherwise.
     pub fn limited(self, limit: SimSpan) -> Self {
         Self { time_limit: self.time_limit.or(Some(limit)), ..self }

@@ -262,6 +262,17 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
     }
 }
 
+/// Returns the span that a clock shows: ten minutes are `00:10:00`.
+fn span_of_clock(text: &str) -> Option<SimSpan> {
+    let parts = text.split(':').map(|part| part.parse::<u64>().ok());
+    let [hours @ 0..100_000, minutes @ 0..60, seconds @ 0..60] =
+        parts.collect::<Option<Vec<_>>>()?[..]
+    else {
+        return None;
+    };
+    Some(SimSpan::from_secs((hours * 60 + minutes) * 60 + seconds))
+}
+
 /// Returns how to write a value that has the wrong form; `None` if the mistake is not a common one.
 fn form(message: &str, shape: &TreeShape) -> Option<String> {
     let (found, expected) = message.split_once(", expected ")?;
@@ -287,13 +298,7 @@ fn form(message: &str, shape: &TreeShape) -> Option<String> {
             let size = text()?.to_uppercase().replace("IB", "iB").replace("KB", "kB");
             size.parse::<Bytes>().is_ok().then(|| format!("did you mean `{size}`?"))
         }
-        _ if expected.starts_with("a duration") => {
-            let parts = text()?.split(':').map(|part| part.parse::<u64>().ok());
-            let parts = parts.collect::<Option<Vec<_>>>()?;
-            let [hours @ 0..100_000, minutes @ 0..60, seconds @ 0..60] = parts[..] else {
-                return None;
-            };
-            let span = SimSpan::from_secs((hours * 60 + minutes) * 60 + seconds);
+        _ if let Some(span) = text().and_then(span_of_clock) => {
             Some(format!("did you mean `{span}`?"))
         }
         _ => {

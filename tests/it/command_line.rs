@@ -25,10 +25,10 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "run a --clock 600",
         "list x",
         "show",
-        "show x",
+        "show xyzzy",
         "show scenario x",
         "scenarios x",
-        "help x",
+        "help xyzzy",
         "reference x",
     ] {
         room.mumakil(wrong).assert().code(2);

@@ -20,7 +20,7 @@ use mumakil_study::{
 /// Put the parts of a study together
 ///
 /// The results are the same bytes as those of the whole study on one machine.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct StudyMergeArguments {
     /// The folders of the parts
     #[arg(value_name = "DIR", required = true)]
@@ -168,14 +168,9 @@ pub fn conclude_all(
 ) -> Result<(), Failure> {
     let out = claim.store.folder().to_owned();
     let sheet = manifest_of(&out)?;
-    StudyMergeArguments {
-        parts: vec![out.clone()],
-        out,
-        keep: None,
-        quiet,
-        open: OpenOption::default(),
-    }
-    .run_in(&sheet, claim, elsewhere)
+    let parts = vec![out.clone()];
+    StudyMergeArguments { parts, out, quiet, ..StudyMergeArguments::default() }
+        .run_in(&sheet, claim, elsewhere)
 }
 
 /// Reads the manifest of a part; an unreadable one is invalid input, since the user has named the
