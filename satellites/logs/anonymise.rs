@@ -61,7 +61,7 @@ impl TraceAnonymiseArguments {
         let pseudonyms = Pseudonyms { key: &self.key };
         let mut broken = None;
         let written = self.output.write(|to| {
-            while let Some(read) = records.next() {
+            for read in records {
                 let mut job = read.map_err(|error| {
                     let text = error.to_string();
                     broken = Some(error);

@@ -55,8 +55,8 @@ const OF_CAPACITY: &str = "mapred.capacity-scheduler.";
 /// nothing, or nothing that Hadoop would read.
 pub(super) fn queues(settings: &Properties) -> Option<Value> {
     let plain = |text: &str| text.trim().replace('&', "&amp;").replace('<', "&lt;");
-    let said = settings.iter().filter(|(name, _)| name.starts_with(OF_CAPACITY));
-    let said = said.map(|(name, value)| {
+    let of_queues = settings.iter().filter(|(name, _)| name.starts_with(OF_CAPACITY));
+    let said = of_queues.map(|(name, value)| {
         let [name, value] = [name, value].map(|text| plain(text));
         format!("<property><name>{name}</name><value>{value}</value></property>")
     });

@@ -156,16 +156,7 @@ impl PredictArguments {
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
-        if self.split.get() == 0.0 {
-            return Err(Failure::input("--split 0 leaves no job to show the cluster; 10% are few"));
-        }
-        if self.log.extension().is_some_and(|it| it == "swf") {
-            return Err(Failure::input(format!(
-                "{} is an SWF, which has no attempts of tasks\n   = a prediction needs a job history, \
-                 or a job trace of Rumen; `mumakil help traces` says how to run an SWF",
-                self.log.display()
-            )));
-        }
+        self.check()?;
         let mut reading = LogReading::read(&self.log, self.split.get(), strictness)?;
         reading.cluster.missing.retain(|fact| !self.known.iter().any(|set| fact.is_told_by(set)));
         let file = self.log.file_name().unwrap_or_default().to_string_lossy();
@@ -227,6 +218,21 @@ impl PredictArguments {
         let mut lines = lines_of(&page::sections(&prediction), MOST_ROWS);
         lines.line(format!("wrote {} (start with {PAGE})", out.display()));
         Ok(terminal::print(&lines)?)
+    }
+
+    /// Refuses a log without attempts, and a share without jobs.
+    fn check(&self) -> Result<(), Failure> {
+        if self.split.get() == 0.0 {
+            return Err(Failure::input("--split 0 leaves no job to show the cluster; 10% are few"));
+        }
+        if self.log.extension().is_some_and(|it| it == "swf") {
+            return Err(Failure::input(format!(
+                "{} is an SWF, which has no attempts of tasks\n   = a prediction needs a job history, \
+                 or a job trace of Rumen; `mumakil help traces` says how to run an SWF",
+                self.log.display()
+            )));
+        }
+        Ok(())
     }
 
     /// Returns the scenarios of the replays and of the second run, if there is one, and warnings.

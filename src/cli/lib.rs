@@ -248,8 +248,8 @@ fn suggest_argument(error: &mut clap::Error, program: &Program, arguments: &[OsS
         (None, _) => Some(format!("a file or folder of this name is written './{}'", words[at])),
         (Some(option), _) => {
             let all = program.definition();
-            let options = called_command(&all, arguments).get_arguments();
-            let options: Vec<&str> = options.filter_map(clap::Arg::get_long).collect();
+            let known = called_command(&all, arguments).get_arguments();
+            let options: Vec<&str> = known.filter_map(clap::Arg::get_long).collect();
             let has_sets = options.contains(&"set") && nearest(option, options).is_none();
             let next = words.get(at + 1).filter(|next| !next.starts_with('-'));
             has_sets.then(|| setting(option, next.map(|next| &**next), program)).flatten()

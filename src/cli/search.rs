@@ -13,9 +13,6 @@ use std::cmp::Reverse;
 /// Other words for what has another name here: a line for each, with the names.
 const SYNONYMS: &str = include_str!("synonyms.txt");
 
-/// How many passages answer a word.
-pub(super) const SHOWN: usize = 3;
-
 /// Something that a search can find: a name with its description, or a paragraph of the guide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Passage {
@@ -36,7 +33,7 @@ impl Passage {
 
 /// How a passage answers a word, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Answer {
+pub(super) enum SearchAnswer {
     /// It has the word as its name.
     Name,
     /// The word is another one for it, or for several: its place among these.
@@ -56,7 +53,7 @@ pub(super) enum Answer {
 pub(super) fn search(
     word: &str,
     passages: impl Iterator<Item = Passage>,
-) -> Vec<(Answer, Passage)> {
+) -> Vec<(SearchAnswer, Passage)> {
     let asked = tokens(word);
     let letters = asked.concat();
     let mut lines = SYNONYMS.lines().filter_map(|line| line.split_once(": "));
@@ -65,17 +62,16 @@ pub(super) fn search(
     let answers = passages.filter_map(|passage| {
         let place = names.iter().position(|name| !passage.is_paragraph && passage.name == *name);
         let answer = match place {
-            Some(place) => Some(Answer::Meant(place)),
+            Some(place) => Some(SearchAnswer::Meant(place)),
             None => answer(&asked, &letters, &passage).or_else(|| {
-                names.iter().find_map(|other| {
-                    let words = tokens(other);
-                    answer(&words, &words.concat(), &passage)
-                })
+                let text = tokens(&passage.text);
+                let times = names.iter().map(|other| count(&text, &tokens(other).concat())).sum();
+                (0 < times).then_some(SearchAnswer::InText(Reverse(times)))
             }),
         };
         Some((answer?, passage))
     });
-    let mut found: Vec<(Answer, Passage)> = Vec::new();
+    let mut found: Vec<(SearchAnswer, Passage)> = Vec::new();
     for (answer, passage) in answers {
         let is_told = found.iter_mut().find(|(_, other)| {
             !passage.text.is_empty() && other.text == passage.text && !other.is_paragraph
@@ -91,20 +87,20 @@ pub(super) fn search(
 }
 
 /// Returns how a passage answers; `None` if it does not.
-fn answer(asked: &[String], letters: &str, passage: &Passage) -> Option<Answer> {
+fn answer(asked: &[String], letters: &str, passage: &Passage) -> Option<SearchAnswer> {
     let name = passage.name.trim_end_matches(".csv");
     let points = name.match_indices('.').map(|(point, _)| point);
     let whole = [0].into_iter().chain(points).find(|at| tokens(&name[*at..]).concat() == letters);
     let (own, text) = (tokens(name), tokens(&passage.text));
     match (whole.filter(|_| !passage.is_paragraph), count(&text, letters)) {
-        (Some(0), _) => Some(Answer::Name),
-        (Some(_), _) => Some(Answer::NameEnd(name.matches('.').count())),
-        _ if 0 < count(&own, letters) => Some(Answer::InName),
+        (Some(0), _) => Some(SearchAnswer::Name),
+        (Some(_), _) => Some(SearchAnswer::NameEnd(name.matches('.').count())),
+        _ if 0 < count(&own, letters) => Some(SearchAnswer::InName),
         (None, 0) => {
             let has_each = 1 < asked.len() && asked.iter().all(|word| text.contains(word));
-            has_each.then_some(Answer::EachInText)
+            has_each.then_some(SearchAnswer::EachInText)
         }
-        (None, times) => Some(Answer::InText(Reverse(times))),
+        (None, times) => Some(SearchAnswer::InText(Reverse(times))),
     }
 }
 
@@ -171,7 +167,7 @@ mod tests {
         Passage { name: name.to_owned(), command, text: text.to_owned(), is_paragraph: false }
     }
 
-    fn found(word: &str, passages: &[Passage]) -> Vec<(Answer, String)> {
+    fn found(word: &str, passages: &[Passage]) -> Vec<(SearchAnswer, String)> {
         let found = search(word, passages.iter().cloned()).into_iter();
         found.map(|(answer, passage)| (answer, passage.name)).collect()
     }
@@ -182,9 +178,9 @@ mod tests {
         for word in ["slow start", "Slow-Start", "slowStart", "slow_starts", "hadoop slow start"] {
             let found = found(word, &passages);
             assert_eq!(found[0].1, "hadoop.slow_start", "{word}");
-            assert!(found[0].0 <= Answer::NameEnd(1), "{word}");
+            assert!(found[0].0 <= SearchAnswer::NameEnd(1), "{word}");
         }
-        assert_eq!(found("start", &passages)[0].0, Answer::InName);
+        assert_eq!(found("start", &passages)[0].0, SearchAnswer::InName);
         assert!(found("slow starting", &passages).is_empty());
     }
 
@@ -192,8 +188,8 @@ mod tests {
     fn another_word_finds_the_name() {
         let passages = [key("other", "Poisson."), key("workload.mix.arrivals.gap", "The time.")];
         let names = found("Poisson", &passages);
-        assert_eq!(names[0], (Answer::Meant(0), "workload.mix.arrivals.gap".to_owned()));
-        assert_eq!(names[1].0, Answer::InText(Reverse(1)));
+        assert_eq!(names[0], (SearchAnswer::Meant(0), "workload.mix.arrivals.gap".to_owned()));
+        assert_eq!(names[1].0, SearchAnswer::InText(Reverse(1)));
     }
 
     #[test]
@@ -202,14 +198,17 @@ mod tests {
         let texts: Vec<_> = all.iter().map(|it| (&*it.name, it.text.trim())).collect();
         let peak = "Two maps.\n\n```\na\n\nb\n```";
         assert_eq!(texts, [("Loads", "A load."), ("A peak", peak)]);
-        assert_eq!(found("map", &all), [(Answer::InText(Reverse(1)), "A peak".to_owned())]);
-        assert_eq!(found("peaks", &all)[0].0, Answer::InName);
+        assert_eq!(found("map", &all), [(SearchAnswer::InText(Reverse(1)), "A peak".to_owned())]);
+        assert_eq!(found("peaks", &all)[0].0, SearchAnswer::InName);
         assert!(found("ma", &all).is_empty());
     }
 
     #[test]
     fn a_description_is_told_once() {
         let passages = [key("scheduler.fifo.w1", "A wait."), key("scheduler.fair.w1", "A wait.")];
-        assert_eq!(found("w1", &passages), [(Answer::NameEnd(2), "scheduler.fifo.w1".to_owned())]);
+        assert_eq!(
+            found("w1", &passages),
+            [(SearchAnswer::NameEnd(2), "scheduler.fifo.w1".to_owned())]
+        );
     }
 }

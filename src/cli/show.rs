@@ -5,7 +5,7 @@
 use self::NameKind::{Key, Preset, Quantity, Scenario, Scheduler, Schema, Suite, Table};
 use super::failure::Failure;
 use super::lines::{BOLD, TerminalLines};
-use super::search::{Answer, Passage, SHOWN, paragraphs, search};
+use super::search::{Passage, SearchAnswer, paragraphs, search};
 use super::table::{Align, table};
 use super::{Program, terminal};
 use mumakil_base::nearest::nearest;
@@ -18,7 +18,8 @@ use mumakil_study as study;
 
 /// The most lines of a key that are shown without an outline: they fit on a screen.
 const SCREEN: usize = 30;
-/// The most lines of a passage, and the most commands for further ones.
+/// The most passages, lines of a passage, and commands for further ones.
+const SHOWN: usize = 3;
 const MOST_LINES: usize = 12;
 const MOST_MORE: usize = 4;
 
@@ -121,8 +122,8 @@ impl<'a> AllNames<'a> {
 
     /// Prints the thing of these kinds that has the name, or the answers to it as a word.
     fn print(&self, name: &str, kinds: &[NameKind]) -> Result<(), Failure> {
-        let found = kinds.iter().filter_map(|kind| self.find(*kind, name));
-        let mut found: Vec<PrintedText> = found.collect();
+        let mut found: Vec<PrintedText> =
+            kinds.iter().filter_map(|kind| self.find(*kind, name)).collect();
         match (found.pop(), found.is_empty()) {
             (Some(PrintedText::Text(text)), true) => Ok(terminal::print_file(&text)?),
             (Some(PrintedText::Table(lines)), true) => Ok(terminal::print(&lines)?),
@@ -136,11 +137,14 @@ impl<'a> AllNames<'a> {
         let chapters = self.program.chapters.iter().filter(|_| 1 < kinds.len());
         let paragraphs = chapters.flat_map(|it| paragraphs(it.name, it.text));
         let found = search(word, named.iter().cloned().chain(paragraphs));
-        let is_one = found
-            .get(1)
-            .is_none_or(|(second, _)| found[0].0 < *second && !matches!(second, Answer::Meant(_)));
+        let is_one = found.get(1).is_none_or(|(second, _)| {
+            found[0].0 < *second && !matches!(second, SearchAnswer::Meant(_))
+        });
         match found.first() {
-            Some((Answer::Name | Answer::Meant(_) | Answer::NameEnd(_), best)) if is_one => {
+            Some((
+                SearchAnswer::Name | SearchAnswer::Meant(_) | SearchAnswer::NameEnd(_),
+                best,
+            )) if is_one => {
                 let more = if self.all && best.command.starts_with("show") { " --all" } else { "" };
                 let words = format!("{}{more}", best.command);
                 self.program.call(&words.split(' ').collect::<Vec<_>>())
@@ -237,7 +241,7 @@ impl<'a> AllNames<'a> {
 }
 
 /// Returns the best passages, each with its place, and the places of some more.
-fn lines_of(found: &[(Answer, Passage)]) -> TerminalLines {
+fn lines_of(found: &[(SearchAnswer, Passage)]) -> TerminalLines {
     let mut lines = TerminalLines::default();
     let (best, more) = found.split_at(SHOWN.min(found.len()));
     for (_, Passage { name, command, text, .. }) in best {

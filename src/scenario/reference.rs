@@ -74,8 +74,8 @@ impl Reference {
         inside.fold(head + "\n", |text, place| {
             let ReferenceEntry { path, takes, about, .. } = &self.entries[place];
             let name = path.rsplit('.').next().unwrap_or_default();
-            let first = about.split(". ").next().unwrap_or_default().trim_end_matches('.');
-            let first = if first.is_empty() { takes } else { first };
+            let meaning = if about.is_empty() { takes } else { about };
+            let first = meaning.split(". ").next().unwrap_or_default().trim_end_matches('.');
             let more = match self.tree(place).len() - 1 {
                 0 => String::new(),
                 keys => format!(" ({keys} inside)"),

@@ -134,12 +134,12 @@ fn results_are_printed_for_other_programs() {
     json("run s.yaml --json --out out/b --seed 7");
     let compared = json("compare out/a out/b --json");
     assert!(compared[1]["rows"][0]["a"].is_number(), "{compared}");
-    let study = json("study s.yaml --set sweep.cluster.nodes=[2,3] --json --out out/s --seed 7");
+    let study = json("study s.yaml --set sweep.scheduler=[fifo,fair] --json --out out/s --seed 7");
     assert_eq!(study["folder"], "out/s");
     let csv = room.mumakil("study out/s --csv").output().unwrap();
     let csv = String::from_utf8(csv.stdout).unwrap();
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    assert!(csv.starts_with("nodes,"), "{csv}");
+    assert!(csv.starts_with("scheduler,"), "{csv}");
     let markdown = room.mumakil("study out/s --markdown --force").output().unwrap();
-    assert!(String::from_utf8(markdown.stdout).unwrap().starts_with("| nodes"));
+    assert!(String::from_utf8(markdown.stdout).unwrap().starts_with("| scheduler"));
 }

@@ -70,9 +70,9 @@ pub(crate) fn marked_cells(
     if axes.is_empty() {
         return "all of them".to_owned();
     }
-    let places = cells.iter().filter(|(_, mark)| *mark);
-    let places = places.map(|(values, _)| axes.iter().map(|&axis| values[axis]).collect());
-    let places: IndexSet<Vec<usize>> = places.collect();
+    let marked = cells.iter().filter(|(_, mark)| *mark);
+    let places: IndexSet<Vec<usize>> =
+        marked.map(|(values, _)| axes.iter().map(|&axis| values[axis]).collect()).collect();
     let mut told = match axes[..] {
         [axis] => ranges(places.iter().map(|place| place[0]), |value| tell(axis, value)),
         _ => places
