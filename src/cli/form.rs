@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
+use super::lines::TerminalLines;
 use super::table::markdown;
 use super::terminal;
 use mumakil_base::files::SUMMARY;
@@ -29,8 +30,7 @@ pub struct PrintedForm {
 }
 
 impl PrintedForm {
-    /// Prints the tables of results; returns whether a form is given. Of results in a folder, JSON has
-    /// the summary.
+    /// Prints tables; returns whether a form is given. Of results in a folder, JSON has the summary.
     pub fn print(self, folder: Option<&Path>, tables: &[PageTable]) -> Result<bool, Failure> {
         match (self, folder) {
             (Self { json: true, .. }, Some(folder)) => {
@@ -42,11 +42,11 @@ impl PrintedForm {
                 print_json(&tables.iter().map(as_json).collect::<Value>())?;
             }
             (Self { csv: true, .. }, _) => {
-                let all: Vec<String> = tables.iter().map(csv).collect();
-                terminal::print_file(&all.join("\n"))?;
+                terminal::print_file(&tables.iter().map(csv).collect::<Vec<_>>().join("\n"))?;
             }
             (Self { markdown: true, .. }, _) => {
-                terminal::print(&tables.iter().map(markdown).sum())?;
+                let lines = tables.iter().map(|table| markdown(table) + TerminalLines::of(""));
+                terminal::print(&lines.sum())?;
             }
             _ => return Ok(false),
         }
