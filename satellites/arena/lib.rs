@@ -38,8 +38,8 @@ pub fn satellite() -> Satellite {
     let rank = rank::PolicyRankArguments::run;
     Satellite {
         commands: vec![
-            Command::of("policy score", CommandGroup::BringYourOwn, score),
-            Command::of("policy rank", CommandGroup::BringYourOwn, rank).does_study(),
+            Command::of("policy score", CommandGroup::BringYourOwn, score).starts_runs(),
+            Command::of("policy rank", CommandGroup::BringYourOwn, rank).does_study().starts_runs(),
         ],
         chapters: vec![Chapter::new("scores", include_str!("scores.md"))],
         suites: SUITES,

@@ -64,7 +64,9 @@ impl ContestOptions {
 
     /// Returns the pace of the runs: policies that are scored are watched.
     pub(super) fn pace(&self, contest: &Contest) -> PaceOptions {
-        self.pace.watched(contest.suite.limits.run)
+        let mut pace = self.pace.limited(contest.suite.limits.run);
+        pace.verify = true;
+        pace
     }
 
     /// Does the runs of a contest, and hands the scores to `show`. Keeps the runs of baselines and

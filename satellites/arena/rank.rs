@@ -1,15 +1,18 @@
 //! `mumakil policy rank`: many policies on one suite, the best first.
 
-use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::options::{self, ContestOptions};
 use super::score::{as_json, now};
 use mumakil_base::shell::quoted;
 use mumakil_cli::failure::Failure;
-use mumakil_cli::policy::contestant::contestants;
+use mumakil_cli::form::print_json;
+use mumakil_cli::policy::contestant::{Contestant, command_of, contestant, is_yaml};
 use mumakil_cli::study::{ElsewhereOptions, ElsewhereStudy, OtherProgress};
 use mumakil_cli::table::markdown;
-use mumakil_cli::{Program, terminal};
+use mumakil_cli::{Program, file, terminal};
+use mumakil_scenario::Registry;
 use mumakil_study::BroughtFiles;
 
 /// Rank policies: score all of a folder on a suite
@@ -72,7 +75,7 @@ impl PolicyRankArguments {
                 let seconds = began.elapsed().as_secs_f64();
                 let all: Vec<_> =
                     scored.ranked().iter().map(|score| as_json(score, &[], seconds)).collect();
-                return Ok(terminal::print_file(&format!("{:#}\n", json!(all)))?);
+                return print_json(&all);
             }
             if self.markdown {
                 return Ok(terminal::print(&markdown(&scored.ranking()))?);
@@ -80,4 +83,43 @@ impl PolicyRankArguments {
             options::print(options::lines(done, scored, &[], &registry), &done.out)
         })
     }
+}
+
+/// Returns the policies that the user names: files, names, and all policies of folders.
+fn contestants(named: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
+    let mut all: Vec<Contestant> = Vec::new();
+    for one in named {
+        let path = Path::new(one);
+        let found = match path.is_dir() {
+            true => of_folder(path, registry)?,
+            false => vec![contestant(one, registry)?],
+        };
+        for one in found {
+            if all.iter().any(|other| other.name == one.name) {
+                return Err(Failure::input(format!("two policies are called `{}`", one.name)));
+            }
+            all.push(one);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the policies of a folder: its scripts, its programs and its files with formulas.
+fn of_folder(folder: &Path, registry: &Registry) -> Result<Vec<Contestant>, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| file::cannot(folder, error))?;
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // The system lists them in any order.
+    found.sort();
+    found.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.is_file() && !name.starts_with('.') && (is_yaml(path) || command_of(path).is_ok())
+    });
+    if found.is_empty() {
+        let shown = folder.display();
+        return Err(Failure::input(format!(
+            "there is no policy in {shown}\n   = a policy is a script, a program, or a file such as \
+             mine.yaml with the value of `scheduler:`"
+        )));
+    }
+    found.iter().map(|path| contestant(&path.to_string_lossy(), registry)).collect()
 }

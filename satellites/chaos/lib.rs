@@ -48,9 +48,10 @@ use mumakil_scenario::{Registry, schema};
 
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {
-    let chaos = Command::of("chaos", CommandGroup::BringYourOwn, command::ChaosArguments::run);
+    let chaos = Command::of("chaos", CommandGroup::BringYourOwn, command::ChaosArguments::run)
+        .starts_runs();
     let handler = rehearse::PolicyRehearseArguments::run;
-    let rehearse = Command::of("policy try", CommandGroup::BringYourOwn, handler);
+    let rehearse = Command::of("policy try", CommandGroup::BringYourOwn, handler).starts_runs();
     Satellite { commands: vec![chaos, rehearse], ..Satellite::default() }
 }
 

@@ -301,6 +301,7 @@ impl Policy for Aria {
     const NAME: &'static str = "aria";
     const ABOUT: &'static str =
         "the slots that a job needs for its deadline, by a profile of its true times";
+    const GROUP: &'static str = "by deadline";
     type Options = AriaOptions;
 
     fn settle(options: &mut AriaOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -265,6 +265,7 @@ impl Policy for Drf {
     const NAME: &'static str = "drf";
     const ABOUT: &'static str =
         "the lowest dominant share first: of memory and cores, where the cluster counts them";
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<DrfOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -239,6 +239,7 @@ impl Scheduler for DynamicPriority {
 impl Policy for DynamicPriority {
     const NAME: &'static str = "dynamic-priority";
     const ABOUT: &'static str = "slots in proportion to what pools pay for them from their budgets";
+    const GROUP: &'static str = "of other papers";
     type Options = DynamicPriorityOptions;
 
     fn settle(options: &mut DynamicPriorityOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

@@ -390,6 +390,7 @@ impl Policy for Offers {
     const NAME: &'static str = "offers";
     const ABOUT: &'static str =
         "slots are offered to frameworks, each with a policy of its own, as in Mesos";
+    const GROUP: &'static str = "of other papers";
     type Options = OffersOptions;
 
     fn settle(options: &mut OffersOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

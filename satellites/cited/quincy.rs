@@ -180,6 +180,7 @@ impl Scheduler for Quincy {
 impl Policy for Quincy {
     const NAME: &'static str = "quincy";
     const ABOUT: &'static str = "the plan that costs least: bytes moved, time waited, work lost";
+    const GROUP: &'static str = "of other papers";
     type Options = QuincyOptions;
 
     fn settle(options: &mut QuincyOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

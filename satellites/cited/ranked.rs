@@ -33,6 +33,8 @@ pub trait NamedRank: Send + 'static {
     const NAME: &'static str;
     /// The description of the policy in lists.
     const ABOUT: &'static str;
+    /// The group in which the policy is listed.
+    const GROUP: &'static str;
     /// The rank of a job; the highest comes first.
     const RANK: &'static str;
 }
@@ -50,6 +52,7 @@ pub struct LeastAttained;
 impl NamedRank for LeastAttained {
     const NAME: &'static str = "las";
     const ABOUT: &'static str = "the job first that has been served least; knows no sizes";
+    const GROUP: &'static str = "by size";
     const RANK: &'static str = "-attained";
 }
 
@@ -60,6 +63,7 @@ pub struct EarliestDeadline;
 impl NamedRank for EarliestDeadline {
     const NAME: &'static str = "edf";
     const ABOUT: &'static str = "the job with the earliest deadline first";
+    const GROUP: &'static str = "by deadline";
     const RANK: &'static str = "-deadline";
 }
 
@@ -82,6 +86,7 @@ with_defaults! {
 impl<R: NamedRank> Policy for ByNamedRank<R> {
     const NAME: &'static str = R::NAME;
     const ABOUT: &'static str = R::ABOUT;
+    const GROUP: &'static str = R::GROUP;
     type Options = NamedRankOptions;
 
     fn settle(options: &mut NamedRankOptions, _: &PolicySite<'_>) -> Vec<Complaint> {

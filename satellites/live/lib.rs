@@ -27,7 +27,8 @@ use mumakil_cli::{Chapter, Command, CommandGroup, Satellite};
 
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {
-    let live = Command::of("live", CommandGroup::RunAndLook, command::LiveArguments::run);
+    let live =
+        Command::of("live", CommandGroup::RunAndLook, command::LiveArguments::run).starts_runs();
     Satellite {
         commands: vec![live.scenarios("scenario")],
         chapters: vec![Chapter::new("watching", include_str!("watching.md"))],

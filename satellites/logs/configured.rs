@@ -54,15 +54,15 @@ const OF_CAPACITY: &str = "mapred.capacity-scheduler.";
 /// Returns what a configuration says of the queues of the capacity scheduler; `None` if it says
 /// nothing, or nothing that Hadoop would read.
 pub(super) fn queues(settings: &Properties) -> Option<Value> {
-    let said: Vec<_> = settings
-        .iter()
-        .filter(|(name, _)| name.starts_with(OF_CAPACITY))
-        .map(|(name, text)| (name.as_str(), text.trim()))
-        .collect();
-    if said.is_empty() {
-        return None;
-    }
-    hadoop_xml::of_properties(said.into_iter()).ok()
+    let plain = |text: &str| text.trim().replace('&', "&amp;").replace('<', "&lt;");
+    let of_queues = settings.iter().filter(|(name, _)| name.starts_with(OF_CAPACITY));
+    let said = of_queues.map(|(name, value)| {
+        let [name, value] = [name, value].map(|text| plain(text));
+        format!("<property><name>{name}</name><value>{value}</value></property>")
+    });
+    let all: String = said.collect();
+    let text = (!all.is_empty()).then(|| format!("<configuration>{all}</configuration>"))?;
+    hadoop_xml::parse("configuration".as_ref(), text).ok().map(|file| file.options)
 }
 
 /// Returns queues of which nothing but the names is known.

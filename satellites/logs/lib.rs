@@ -11,8 +11,10 @@
 //!   replay         a scenario with several seeds
 //!   fit, knobs     the settings of queues that fit best
 //!   predict        replays on it, its error, and runs with other settings
+//! anonymise        the log without names
 //! ```
 
+mod anonymise;
 pub mod cluster;
 mod configured;
 mod fit;
@@ -36,7 +38,8 @@ pub fn satellite() -> Satellite {
     Satellite {
         commands: vec![
             Command::of("trace cluster", BringYourOwn, trace_cluster::TraceClusterArguments::run),
-            Command::of("predict", BringYourOwn, predict::PredictArguments::run),
+            Command::of("trace anonymise", BringYourOwn, anonymise::TraceAnonymiseArguments::run),
+            Command::of("predict", BringYourOwn, predict::PredictArguments::run).starts_runs(),
         ],
         chapters: vec![Chapter::new("logs", include_str!("logs.md"))],
         register: Some(|registry| _ = registry.bring_formats([&format::JOB_HISTORY])),

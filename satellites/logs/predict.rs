@@ -27,6 +27,7 @@ use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_cli::failure::Failure;
+use mumakil_cli::form::print_json;
 use mumakil_cli::open::OpenOption;
 use mumakil_cli::progress::{RunBar, StudyBar};
 use mumakil_cli::source::{self, Overrides};
@@ -114,6 +115,9 @@ pub(super) struct PredictArguments {
     /// Print the errors as JSON
     #[arg(long)]
     json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
     #[command(flatten)]
     open: OpenOption,
 }
@@ -152,6 +156,7 @@ impl PredictArguments {
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         let strictness = Strictness::of(self.lenient);
+        self.check()?;
         let mut reading = LogReading::read(&self.log, self.split.get(), strictness)?;
         reading.cluster.missing.retain(|fact| !self.known.iter().any(|set| fact.is_told_by(set)));
         let file = self.log.file_name().unwrap_or_default().to_string_lossy();
@@ -177,7 +182,7 @@ impl PredictArguments {
             write_cluster(&file, &self.log, &reading.cluster, self.lenient, true)?;
             (replay, what_if, warnings) = self.prepare_both(&reading.cluster, &folder, registry)?;
         }
-        terminal::warn_all(&warnings, self.json);
+        terminal::warn_all(&warnings, self.json || self.quiet);
         replay.workload.left_out.iter().for_each(|part| terminal::warn(part));
         let replayed = self.replay(&replay, &folder.path().join(REPLAY), &bar, registry)?;
         let logged = logged_rows(&reading.times);
@@ -204,13 +209,30 @@ impl PredictArguments {
         let out = folder.put()?;
         self.open.show(&out.join(PAGE));
         if self.json {
-            let text = serde_json::to_string_pretty(&prediction.json()).expect("text and numbers");
-            return Ok(terminal::print_file(&format!("{text}\n"))?);
+            return print_json(&prediction.json());
+        }
+        if self.quiet {
+            return Ok(());
         }
         // The cluster and the charts are on the page.
         let mut lines = lines_of(&page::sections(&prediction), MOST_ROWS);
         lines.line(format!("wrote {} (start with {PAGE})", out.display()));
         Ok(terminal::print(&lines)?)
+    }
+
+    /// Refuses a log without attempts, and a share without jobs.
+    fn check(&self) -> Result<(), Failure> {
+        if self.split.get() == 0.0 {
+            return Err(Failure::input("--split 0 leaves no job to show the cluster; 10% are few"));
+        }
+        if self.log.extension().is_some_and(|it| it == "swf") {
+            return Err(Failure::input(format!(
+                "{} is an SWF, which has no attempts of tasks\n   = a prediction needs a job history, \
+                 or a job trace of Rumen; `mumakil help traces` says how to run an SWF",
+                self.log.display()
+            )));
+        }
+        Ok(())
     }
 
     /// Returns the scenarios of the replays and of the second run, if there is one, and warnings.
@@ -279,7 +301,7 @@ impl PredictArguments {
         folder: &AsideFolder,
         registry: &Registry,
     ) -> Vec<InferredSetting> {
-        let bar = StudyBar::new("try", self.json);
+        let bar = StudyBar::new("try", self.json || self.quiet);
         let told = self.known.iter().filter_map(|set| Some(set.split_once('=')?.0));
         let site = FitSite {
             prepared: replay,
@@ -424,7 +446,10 @@ impl<'a> Prediction<'a> {
         let (all, first) = (self.reading.times.len(), self.reading.calibrating);
         let jobs = |count: usize| counted(count as u64, "job");
         let judged = match self.is_held_back() {
-            true => format!("{} show the cluster, the other {} judge", jobs(first), all - first),
+            true => {
+                let show = if first == 1 { "shows" } else { "show" };
+                format!("{} {show} the cluster, the other {} judge", jobs(first), all - first)
+            }
             false => format!("{} show the cluster and judge; none is held back", jobs(all)),
         };
         let value = |path: &str| {

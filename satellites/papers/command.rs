@@ -10,7 +10,9 @@ use mumakil_base::files::REPORT;
 use mumakil_base::nearest::nearest;
 use mumakil_cli::Program;
 use mumakil_cli::failure::Failure;
+use mumakil_cli::form::print_json;
 use mumakil_cli::lines::TerminalLines;
+use mumakil_cli::open::OpenOption;
 use mumakil_cli::progress::StudyBar;
 use mumakil_cli::study::sabotage::{self, SabotageTally};
 use mumakil_cli::study::{AtWork, PaceOptions, StudySession};
@@ -71,6 +73,8 @@ pub(super) struct PapersArguments {
     scenarios: Option<PathBuf>,
     #[command(flatten)]
     pace: PaceOptions,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 impl PapersArguments {
@@ -116,6 +120,7 @@ impl PapersArguments {
         }
         bar.clear();
         crate::report(&repeated, &self.out)?;
+        self.open.show(&self.out.join(REPORT));
         let rows: Vec<VerdictRow> = repeated.iter().flat_map(RepeatedExperiment::rows).collect();
         let noticed = SabotageTally::of(repeated.iter().flat_map(RepeatedExperiment::teeth));
         self.print(&repeated, &rows, noticed)?;
@@ -213,14 +218,11 @@ impl PapersArguments {
         noticed: SabotageTally,
     ) -> Result<(), Failure> {
         if self.json {
-            let json = match self.sabotage {
-                true => {
-                    let all = repeated.iter().flat_map(RepeatedExperiment::sabotages);
-                    serde_json::to_string_pretty(&all.collect::<Vec<_>>())
-                }
-                false => serde_json::to_string_pretty(rows),
-            };
-            return Ok(terminal::print_file(&(json.expect("texts are JSON") + "\n"))?);
+            if self.sabotage {
+                let all = repeated.iter().flat_map(RepeatedExperiment::sabotages);
+                return print_json(&all.collect::<Vec<_>>());
+            }
+            return print_json(&rows);
         }
         let tally = VerdictTally::of(rows);
         if self.markdown {

@@ -30,7 +30,8 @@ pub use tally::VerdictTally;
 /// Returns what this crate adds to the program.
 pub fn satellite() -> Satellite {
     let papers =
-        Command::of("papers", CommandGroup::CompareAndStudy, command::PapersArguments::run);
+        Command::of("papers", CommandGroup::CompareAndStudy, command::PapersArguments::run)
+            .starts_runs();
     let ids = LIST.iter().map(|listed| listed.id).collect();
     Satellite {
         commands: vec![papers.names("ids", ids)],

@@ -15,17 +15,23 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|candidate| (osa_distance(&name, &simple(candidate)), candidate))
         .filter(|(changes, candidate)| {
             let letters = candidate.chars().count();
+            // Names of one length that begin alike are nearer: `fare` means `fair`.
+            let begin = candidate.get(..letters.div_ceil(2)).unwrap_or(candidate);
+            let begins_alike = name.len() == candidate.len() && name.starts_with(&simple(begin));
             // Chosen: one change in three letters. The second condition keeps names of one letter
             // from being near to everything.
-            *changes <= 1.max(letters / 3) && *changes < letters
+            *changes <= (letters / 3).max(1 + usize::from(begins_alike)) && *changes < letters
         })
         .min_by_key(|(changes, _)| *changes)
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns a name in lower case with `_` for each dash: case and dashes are mixed up most often.
+/// Returns a name in lower case with `_` for each dash: case and dashes are mixed up most often. Hadoop's
+/// `FairScheduler` is called `fair` here.
 fn simple(name: &str) -> String {
-    name.to_lowercase().replace('-', "_")
+    let name = name.to_lowercase().replace('-', "_");
+    let short = name.strip_suffix("scheduler").filter(|short| !short.is_empty());
+    short.unwrap_or(&name).trim_end_matches('_').to_owned()
 }
 
 #[cfg(test)]
@@ -40,6 +46,9 @@ mod tests {
         assert_eq!(nearest("Reduce-Slots", names), Some("reduce_slots"));
         assert_eq!(nearest("ndoes", names), Some("nodes"));
         assert_eq!(nearest("colour", names), None);
+        let policies = ["fifo", "fair", "fair-skip", "capacity"];
+        assert_eq!(nearest("fare", policies), Some("fair"));
+        assert_eq!(nearest("CapacityScheduler", policies), Some("capacity"));
         assert_eq!(nearest("x", ["a", "b"]), None);
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
+use super::open::OpenOption;
 use super::progress::RunBar;
 use super::source::{self, Overrides};
 use super::{Program, compare, file, interrupt, run, terminal};
@@ -50,35 +51,33 @@ pub(super) struct BranchArguments {
     /// The instant at which the second run branches off
     #[arg(long, value_name = "TIME")]
     at: SimSpan,
-    /// Set a value from then on, such as scheduler=hfsp
-    #[arg(long = "set", value_name = "PATH=VALUE", required = true)]
-    sets: Vec<String>,
     /// The folder for both runs and their comparison [default: out/NAME-SEED-branch]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The seed, instead of the scenario's
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    overrides: Overrides,
     /// Replace the results of an earlier branch; never anything else
     #[arg(long)]
     force: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 impl BranchArguments {
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
-        let load = |sets: &[String]| {
-            let overrides = Overrides { sets: sets.to_vec(), seed: self.seed, clock: None };
-            source::load(&self.scenario, overrides, registry)
-        };
-        let (draft, loaded) = load(&[])?;
+        let plain = Overrides { sets: Vec::new(), ..self.overrides.clone() };
+        let (draft, loaded) = source::load(&self.scenario, plain, registry)?;
         let LoadedScenario { scenario, mut warnings, .. } = loaded;
-        let (set_draft, loaded) = load(&self.sets)?;
+        let (set_draft, loaded) = source::load(&self.scenario, self.overrides, registry)?;
         let LoadedScenario { scenario: set, warnings: of_set, .. } = loaded;
         // Both scenarios are run. Most warnings are about both.
         let new: Vec<_> = of_set.into_iter().filter(|new| !warnings.contains(new)).collect();
         warnings.extend(new);
-        terminal::warn_all(&warnings, false);
+        terminal::warn_all(&warnings, self.quiet);
         // The scenario was loaded once without the settings and once with them, so mistakes in the
         // settings are reported already.
         let branch = branched(&scenario, set, self.at)?;
@@ -102,7 +101,8 @@ impl BranchArguments {
         let folders = [folder(&targets[0])?, folder(&targets[1])?];
         let prepared = prepared.each_ref();
         let parted = part(prepared, &folders, until, registry, |number| {
-            Some(bar.watch(&prepared[number].scenario, prepared[number].jobs()))
+            let prepared = prepared[number];
+            (!self.quiet).then(|| bar.watch(&prepared.scenario, prepared.jobs()))
         });
         bar.clear();
         let (same, ends) = parted?;
@@ -126,7 +126,10 @@ impl BranchArguments {
         lines.line(format!("wrote {}", target.join(PAGE).display()));
         let events = counted(same, "event");
         let same = TerminalLines::of(format!("the same up to {}: {events}", self.at));
-        terminal::print(&(same + lines))?;
+        if !self.quiet {
+            terminal::print(&(same + lines))?;
+        }
+        self.open.show(&target.join(PAGE));
         prepared.iter().zip(&ends).try_for_each(|(prepared, end)| run::verdict(prepared, end))
     }
 }

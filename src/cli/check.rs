@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::lines::TerminalLines;
+use super::source::Overrides;
 use super::{Program, source, terminal};
 use mumakil_base::units::tell::{counted, significant};
 use mumakil_core::mapred::SlotKind;
@@ -23,15 +24,15 @@ pub(super) struct CheckArguments {
     /// Files, or names of scenarios and studies that Mumakil brings
     #[arg(value_name = "SCENARIO", required = true)]
     scenarios: Vec<PathBuf>,
-    /// Set a value in them, such as cluster.nodes=50
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    overrides: Overrides,
 }
 
 /// Checks a scenario and the files that it names, or a study and all its scenarios; returns a line
 /// about the result.
-fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Failure> {
-    let draft = source::open(path, "scenario")?.with(sets);
+fn check(path: &Path, overrides: &Overrides, registry: &Registry) -> Result<String, Failure> {
+    let mut draft = source::open(path, "scenario")?;
+    overrides.put_over(&mut draft);
     if draft.is_study() {
         let plan = Plan::check(draft, registry)?;
         terminal::warn_all(&plan.warnings, false);
@@ -66,7 +67,7 @@ impl CheckArguments {
         let registry = &program.registry;
         let mut wrong = 0;
         for path in &self.scenarios {
-            match check(path, &self.sets, registry) {
+            match check(path, &self.overrides, registry) {
                 Ok(line) => {
                     let line = format!("{}: fine   {line}", path.display());
                     terminal::print(&TerminalLines::of(line))?;

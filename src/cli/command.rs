@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, CommandFactory};
 
 use crate::failure::Failure;
 use crate::study::OtherMachines;
-use crate::{Arguments, EXAMPLES, groups, help, trace};
+use crate::{Arguments, EXAMPLES, ProgramOptions, groups, help, trace};
 use mumakil_scenario::{Registry, Starter};
 use serde_json::Value;
 
@@ -75,6 +75,8 @@ pub struct Command {
     run: Box<RunCommand>,
     /// Whether it does a study, which other machines may do.
     is_study: bool,
+    /// Whether it starts runs, and so perhaps the programs that scenarios name.
+    starts_runs: bool,
     /// Arguments that are names, for the completions of a shell.
     pub(crate) names: Vec<(&'static str, ArgumentNames)>,
 }
@@ -101,7 +103,7 @@ impl Command {
             run(A::from_arg_matches(matches).expect("clap has read them"), program)
         };
         let (define, run) = (A::augment_args, Box::new(run));
-        Self { name, group, define, run, is_study: false, names: Vec::new() }
+        Self { name, group, define, run, is_study: false, starts_runs: false, names: Vec::new() }
     }
 
     /// Returns its name.
@@ -130,6 +132,11 @@ impl Command {
         Self { is_study: true, ..self }
     }
 
+    /// Adds the options of commands that start runs, also to its command `plan`.
+    pub fn starts_runs(self) -> Self {
+        Self { starts_runs: true, ..self }
+    }
+
     fn completed(mut self, argument: &'static str, names: ArgumentNames) -> Self {
         self.names.push((argument, names));
         self
@@ -156,10 +163,16 @@ impl Program {
     pub(crate) fn definition(&self) -> clap::Command {
         let help = format!("{}\n{EXAMPLES}", help::topics(&self.chapters));
         let mut all = Arguments::command().after_long_help(help);
-        for Command { name, define, is_study, .. } in &self.commands {
+        for Command { name, define, is_study, starts_runs, .. } in &self.commands {
             let mut words = name.split(' ');
             let (first, second) = (words.next().expect("a name"), words.next());
-            let defined = define(clap::Command::new(second.unwrap_or(first)));
+            let mut defined = define(clap::Command::new(second.unwrap_or(first)));
+            if *starts_runs {
+                defined = ProgramOptions::augment_args(defined);
+                if defined.find_subcommand("plan").is_some() {
+                    defined = defined.mut_subcommand("plan", ProgramOptions::augment_args);
+                }
+            }
             let command = match self.elsewhere.filter(|_| *is_study) {
                 Some(elsewhere) => elsewhere.options(defined),
                 None => defined,
@@ -197,32 +210,6 @@ impl Program {
         let matches = self.definition().try_get_matches_from(words);
         self.run(&matches.map_err(|error| Failure::input(error.render()))?)
     }
-
-    /// Returns the chapter of the guide with this name.
-    pub(crate) fn chapter(&self, name: &str) -> Option<&Chapter> {
-        self.chapters.iter().find(|chapter| chapter.name == name)
-    }
-
-    /// Returns the chapters that contain a word, each with the heading above the word's first
-    /// occurrence.
-    pub(crate) fn places(&self, word: &str) -> impl Iterator<Item = (&Chapter, &'static str)> {
-        let word = word.to_lowercase();
-        self.chapters.iter().filter_map(move |chapter| {
-            let mut heading = chapter.title();
-            chapter.text.lines().find_map(|line| {
-                if let Some(new) = line.strip_prefix("## ") {
-                    heading = new;
-                }
-                // Whole words only, or their plurals: `map` should not find `mapping`.
-                let mut words = line.split(|letter: char| !letter.is_alphanumeric());
-                let is_named = words.any(|other| {
-                    let other = other.to_lowercase();
-                    other.strip_prefix(&word).is_some_and(|rest| ["", "s", "es"].contains(&rest))
-                });
-                is_named.then_some((chapter, heading))
-            })
-        })
-    }
 }
 
 impl Chapter {
@@ -241,18 +228,6 @@ impl Chapter {
 mod tests {
     use super::*;
     use crate::testing::registry;
-
-    #[test]
-    fn a_word_is_found_in_the_plural_and_not_inside_of_another() {
-        let chapters = [("a", "# Loads\n## A peak\nTwo peaks."), ("b", "# Times\nA sojourn.")];
-        let chapters = chapters.map(|(name, text)| Chapter::new(name, text));
-        let program = Program::new(registry(), chapters.to_vec(), Vec::new());
-        let found =
-            |word: &str| program.places(word).map(|(of, at)| (of.name, at)).collect::<Vec<_>>();
-        assert_eq!(found("peak"), [("a", "A peak")]);
-        assert_eq!(found("Sojourn"), [("b", "Times")]);
-        assert_eq!(found("sojour"), []);
-    }
 
     #[test]
     fn a_command_within_another_is_called_by_both_names() {

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use self::side::ComparedSide;
 use super::failure::Failure;
+use super::form::PrintedForm;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::packed::Folders;
@@ -24,6 +25,7 @@ use super::table::lines_of;
 use super::{Program, file, terminal};
 use mumakil_base::files::{RESOLVED, STUDY, SUMMARY};
 use mumakil_base::units::tell::listed;
+use mumakil_draw::page::PageBlock;
 use mumakil_results::tables::{AttemptRow, ReadError, TableRow};
 use mumakil_run::output::results::RunResults;
 use mumakil_scenario::Registry;
@@ -52,6 +54,11 @@ pub(super) struct CompareArguments {
     /// Replace the page if it exists
     #[arg(long)]
     force: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    form: PrintedForm,
     #[command(flatten)]
     open: OpenOption,
 }
@@ -82,12 +89,21 @@ impl CompareArguments {
         let sides: Vec<_> =
             folders.map(|(folder, name)| read(folder, name)).collect::<Result<_, _>>()?;
         warn_of_models(&sides);
-        let mut lines = lines_of(&page::sections(&sides)?, MOST_ROWS);
+        let sections = page::sections(&sides)?;
+        let mut lines = lines_of(&sections, MOST_ROWS);
         if let Some(out) = &self.out {
             let page = page::page(registry, &sides)?.html();
             file::write(out, self.force, |to| to.write_all(page.as_bytes()))?;
             self.open.show(out);
             lines.line(format!("wrote {}", out.display()));
+        }
+        let blocks = sections.into_iter().flat_map(|section| section.blocks);
+        let tables = blocks.filter_map(|block| match block {
+            PageBlock::Table(table) => Some(table),
+            _ => None,
+        });
+        if self.quiet || self.form.print(None, &tables.collect::<Vec<_>>())? {
+            return Ok(());
         }
         Ok(terminal::print(&lines)?)
     }

@@ -6,9 +6,8 @@ use clap_complete::Shell;
 use super::failure::Failure;
 use super::{Program, called, terminal};
 use crate::command::ArgumentNames;
-use mumakil_results::{expect, tables};
-use mumakil_scenario::{Reference, Starter};
-use mumakil_study as study;
+use crate::show::{AllNames, NameKind};
+use mumakil_scenario::Starter;
 
 /// Print a shell's completion script
 #[derive(Debug, clap::Args)]
@@ -40,7 +39,9 @@ fn with_names(program: &Program, shell: Shell) -> clap::Command {
         .chain(program.chapters.iter().map(|chapter| chapter.name))
         .collect();
     all = named(all, &["help", "topic"], topics);
-    all = named(all, &["show", "first"], shown(program));
+    let shown = AllNames::of(program, false).named(&NameKind::PLAIN);
+    let names = shown.iter().map(|passage| &*passage.name).chain(["reference", "schema"]);
+    all = named(all, &["show", "words"], kept(names));
     for command in &program.commands {
         for (argument, names) in &command.names {
             let starters = |is_study: bool| {
@@ -75,20 +76,6 @@ fn named(command: clap::Command, path: &[&str], names: Vec<&'static str>) -> cla
         .mut_arg(path[0], |argument| argument.value_parser(PossibleValuesParser::new(names)));
     // A changed argument goes to the end: put them all there, in their order.
     places.into_iter().fold(command, |of, place| of.mut_arg(place, |one| one))
-}
-
-/// Returns all names that `show` takes.
-fn shown(program: &Program) -> Vec<&'static str> {
-    let registry = &program.registry;
-    let keys = Reference::of(&study::schema(registry));
-    let mut names = kept(keys.names());
-    names.extend(["reference", "schema"]);
-    names.extend(Starter::named().map(|starter| starter.name));
-    names.extend(program.suites.iter().map(|suite| suite.name));
-    names.extend(registry.names());
-    names.extend(expect::quantities().map(|(name, ..)| name));
-    names.extend(tables::all().iter().map(|table| table.file));
-    names
 }
 
 /// Returns names that live for ever, as clap wants them: this command ends when its script is

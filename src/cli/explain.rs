@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::form::{as_text, print_json};
 use super::lines::TerminalLines;
 use super::packed::Folders;
 use super::table::{Align, table};
@@ -65,6 +66,13 @@ impl ExplainArguments {
         let typed: Vec<PathBuf> = std::iter::once(self.folder).chain(self.other).collect();
         let folders = Folders::of(&typed)?;
         if let Some(job) = &self.job {
+            let (run, first) = (typed[0].display(), typed[1].display());
+            if !folders.paths[1].is_dir() && 1 == typed[1].components().count() {
+                return Err(Failure::input(format!(
+                    "there is no folder {first}\n   = two jobs of one run are asked for one by one: \
+                     `mumakil explain {run} {first}`"
+                )));
+            }
             return two_runs::print(&folders.paths, &typed, Some(job), self.json);
         }
         let folder = &folders.paths[0];
@@ -91,10 +99,7 @@ impl ExplainArguments {
         if let Some(place) = job {
             let one = explain(place);
             return match self.json {
-                true => {
-                    let text = pretty(&OneJob::of(&told, &one, &holders));
-                    Ok(terminal::print_file(&format!("{text}\n"))?)
-                }
+                true => print_json(&OneJob::of(&told, &one, &holders)),
                 false => Ok(terminal::print(&story_of(&told, &one))?),
             };
         }
@@ -330,16 +335,12 @@ const fn is_nothing(slot_ms: &u64) -> bool {
     *slot_ms == 0
 }
 
-fn pretty(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("names and numbers are JSON")
-}
-
 /// Prints a JSON array value by value: all values at once may not fit into memory.
 fn print_list<T: Serialize>(values: impl Iterator<Item = T>) -> Result<(), Failure> {
     let mut is_empty = true;
     for value in values {
         let before = if is_empty { "[\n  " } else { ",\n  " };
-        let text = pretty(&value).replace('\n', "\n  ");
+        let text = as_text(&value).replace('\n', "\n  ");
         terminal::print_file(&format!("{before}{text}"))?;
         is_empty = false;
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mumakil run quickstart --seed 7
-//!   renamed, help_in_front   old names of commands; `trace help convert`
+//!   help_in_front            `trace help convert`
 //!   clap                     -> run::RunArguments
 //!   run                      source: the scenario; progress: the bar; story, verdicts: the last lines
 //!   terminal                 results to stdout, warnings and errors to stderr
@@ -24,8 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
+use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{FromArgMatches, Parser};
 use parking_lot::Mutex;
 
 use self::failure::Failure;
@@ -34,6 +34,7 @@ use mumakil_base::panics::{self, NotedPanic};
 use mumakil_core::mapred::ProgramPermit;
 use mumakil_run::MODEL;
 use mumakil_runtime::words_of_panic;
+use mumakil_scenario::Reference;
 
 mod branch;
 mod check;
@@ -45,6 +46,7 @@ mod example_files;
 mod explain;
 pub mod failure;
 pub mod file;
+pub mod form;
 mod groups;
 mod help;
 pub mod interrupt;
@@ -58,9 +60,9 @@ mod packed;
 pub mod policy;
 pub mod progress;
 mod py;
-mod renamed;
 pub mod run;
 mod sandboxed;
+mod search;
 mod show;
 pub mod source;
 mod story;
@@ -75,6 +77,7 @@ mod trace;
 pub mod verdicts;
 
 pub use command::{Chapter, Command, CommandGroup, Program, Satellite};
+pub use trace::TraceOutput;
 
 /// An emulator of a Hadoop MapReduce v1 cluster
 ///
@@ -84,13 +87,17 @@ pub use command::{Chapter, Command, CommandGroup, Program, Satellite};
 #[command(name = "mumakil", version = VERSION.as_str(), subcommand_required = true, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = EXAMPLES)]
-struct Arguments {
+struct Arguments {}
+
+/// Whether a command may start programs; commands that start no run lack these options.
+#[derive(Debug, clap::Args)]
+struct ProgramOptions {
     /// Start no program that a scenario names as its policy (`external`)
-    #[arg(long, global = true, display_order = BEHIND_OWN)]
+    #[arg(long, display_order = BEHIND_OWN)]
     no_external: bool,
     /// Start the program that a scenario names as its policy without a warning, and also where only
     /// results or a plan are asked for
-    #[arg(long, global = true, display_order = BEHIND_OWN, conflicts_with = "no_external")]
+    #[arg(long, display_order = BEHIND_OWN, conflicts_with = "no_external")]
     external: bool,
 }
 
@@ -98,7 +105,7 @@ struct Arguments {
 static VERSION: LazyLock<String> =
     LazyLock::new(|| format!("{}, model {MODEL}", env!("CARGO_PKG_VERSION")));
 
-/// The display order of the options that every command has: after its own options, before `--help`.
+/// The display order of the options that all commands with runs have: after its own options, before `--help`.
 const BEHIND_OWN: usize = 998;
 
 const EXAMPLES: &str = "\
@@ -114,15 +121,18 @@ Examples:
 pub fn commands() -> Vec<Command> {
     use CommandGroup::{BringYourOwn, CompareAndStudy, LookUp, RunAndLook};
     vec![
-        Command::of("run", RunAndLook, run::RunArguments::run).scenarios("scenario"),
+        Command::of("run", RunAndLook, run::RunArguments::run).scenarios("scenario").starts_runs(),
         Command::of("check", RunAndLook, check::CheckArguments::run).scenarios("scenarios"),
         Command::of("explain", RunAndLook, explain::ExplainArguments::run),
         Command::of("py", RunAndLook, py::PyArguments::run),
         Command::of("compare", CompareAndStudy, compare::CompareArguments::run),
-        Command::of("branch", CompareAndStudy, branch::BranchArguments::run).scenarios("scenario"),
+        Command::of("branch", CompareAndStudy, branch::BranchArguments::run)
+            .scenarios("scenario")
+            .starts_runs(),
         Command::of("study", CompareAndStudy, study::StudyArguments::run)
             .studies("study")
-            .does_study(),
+            .does_study()
+            .starts_runs(),
         Command::of("trace", BringYourOwn, trace::TraceArguments::run),
         Command::of("policy", BringYourOwn, policy::PolicyArguments::run),
         Command::of("policy new", BringYourOwn, policy::new::PolicyNewArguments::run),
@@ -150,28 +160,30 @@ pub fn execute(mut program: Program) -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     // Parsing consumes a definition of the command line; this one is for `help_in_front`.
     let first = program.definition();
-    // Replace old names before `help_in_front`, which knows only new names.
-    renamed::in_new_words(&mut arguments);
     help_in_front(&mut arguments, &first);
     let matches = match first.try_get_matches_from(arguments.clone()) {
         Ok(matches) => matches,
         Err(mut message) => {
             suggest_command(&mut message, &program.definition(), &arguments);
-            suggest_path(&mut message, &arguments);
+            suggest_argument(&mut message, &program, &arguments);
             // clap returns the texts of `--help` and `--version` as errors, too. They go to stdout,
             // with code 0.
             let code = if message.use_stderr() { failure::INPUT } else { 0 };
             terminal::print_usage(message, arguments, |arguments| {
                 let mut message =
                     program.definition().try_get_matches_from(arguments.clone()).err()?;
-                suggest_path(&mut message, &arguments);
+                suggest_argument(&mut message, &program, &arguments);
                 Some(message)
             });
             return ExitCode::from(code);
         }
     };
-    let arguments = Arguments::from_arg_matches(&matches).expect("clap has read them");
-    program.registry.permit_programs(match (arguments.no_external, arguments.external) {
+    let mut called = &matches;
+    while let Some((_, inner)) = called.subcommand() {
+        called = inner;
+    }
+    let says = |option: &str| called.try_get_one(option).ok().flatten() == Some(&true);
+    program.registry.permit_programs(match (says("no_external"), says("external")) {
         (true, _) => ProgramPermit::Refused(
             "it is a program of the scenario's, and --no-external forbids to start it",
         ),
@@ -201,34 +213,68 @@ fn suggest_command(error: &mut clap::Error, all: &clap::Command, arguments: &[Os
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
-    let around = arguments
-        .iter()
-        .skip(1)
-        // For `trace covnert`, suggest a command of `trace`. Words that are no commands are
-        // skipped.
-        .fold(all, |command, argument| command.find_subcommand(argument).unwrap_or(command));
-    let near = nearest(name, around.get_subcommands().map(clap::Command::get_name));
-    if let Some(near) = near
-        && error.get(ContextKind::SuggestedSubcommand).is_none()
-    {
+    let near = nearest(
+        name,
+        called_command(all, arguments).get_subcommands().map(clap::Command::get_name),
+    );
+    if let Some(near) = near {
         let near = ContextValue::Strings(vec![near.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
+    } else if error.get(ContextKind::SuggestedSubcommand).is_none() {
+        let tip = format!("'mumakil help {name}' looks a word up");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 
-/// Says how to write the path of a file whose name begins with a dash. clap itself suggests `-- -a`,
+/// Returns the innermost command that is called; words that are no commands are skipped.
+fn called_command<'c>(all: &'c clap::Command, arguments: &[OsString]) -> &'c clap::Command {
+    let words = arguments.iter().skip(1);
+    words.fold(all, |command, word| command.find_subcommand(word).unwrap_or(command))
+}
+
+/// Says what to write instead of an argument that clap does not know. clap itself suggests `-- -a`,
 /// but after `--` come the options of another program.
-fn suggest_path(error: &mut clap::Error, arguments: &[OsString]) {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
-    if error.kind() != ErrorKind::UnknownArgument || option.starts_with("--") {
+fn suggest_argument(error: &mut clap::Error, program: &Program, arguments: &[OsString]) {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument {
         return;
     }
+    let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     // clap names only the first letter of what it takes for short options.
-    let mut words = arguments.iter().map(|argument| argument.to_string_lossy());
-    if let Some(word) = words.find(|word| word.starts_with(&**option)) {
-        let tip = format!("a file or folder of this name is written './{word}'");
+    let Some(at) = words.iter().position(|word| word.starts_with(&**given)) else { return };
+    let tip = match (given.strip_prefix("--"), &words[..at]) {
+        (None, [.., set, path]) if set == "--set" && !path.contains('=') => {
+            Some(format!("path and value are one word: '--set {path}={given}'"))
+        }
+        (None, _) => Some(format!("a file or folder of this name is written './{}'", words[at])),
+        (Some(option), _) => {
+            let all = program.definition();
+            let known = called_command(&all, arguments).get_arguments();
+            let options: Vec<&str> = known.filter_map(clap::Arg::get_long).collect();
+            let has_sets = options.contains(&"set") && nearest(option, options).is_none();
+            let next = words.get(at + 1).filter(|next| !next.starts_with('-'));
+            has_sets.then(|| setting(option, next.map(|next| &**next), program)).flatten()
+        }
+    };
+    // Of clap's own tips only a similar option is of use.
+    if tip.is_some() || error.get(ContextKind::SuggestedArg).is_none() {
+        error.remove(ContextKind::Suggested);
+    }
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
+}
+
+/// Returns how to set the key of scenarios that an option names; `next` is the word behind it.
+fn setting(option: &str, next: Option<&str>, program: &Program) -> Option<String> {
+    let keys = Reference::of(&mumakil_study::schema(&program.registry));
+    let (option, value) = option.split_once('=').unwrap_or((option, next.unwrap_or("…")));
+    let (path, _) = keys.keys().find(|(path, _)| match path.split_once('.') {
+        None => path.starts_with(option),
+        Some((_, inner)) => inner == option,
+    })?;
+    Some(format!("the scenario has it: '--set {path}={value}'"))
 }
 
 /// Turns `trace help convert` into `help trace convert`. clap's own `help` is switched off, since
@@ -323,12 +369,36 @@ mod tests {
         assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 0);
     }
 
+    /// Returns the message about wrong arguments.
+    fn told(arguments: &[OsString]) -> String {
+        let program = program();
+        let mut error = program.definition().try_get_matches_from(arguments).unwrap_err();
+        suggest_command(&mut error, &program.definition(), arguments);
+        suggest_argument(&mut error, &program, arguments);
+        error.to_string()
+    }
+
+    #[test]
+    fn a_slip_is_told_what_to_write() {
+        for (wrong, right) in [
+            ("rn quickstart", "'run'"),
+            ("run a --set cluster.nodes 50", "'--set cluster.nodes=50'"),
+            ("run a --nodes 50", "'--set cluster.nodes=50'"),
+            ("run a --nodes=50", "'--set cluster.nodes=50'"),
+            ("run a --sched fair", "'--set scheduler=fair'"),
+            ("run a --sead 5", "'--seed'"),
+        ] {
+            let words = wrong.split(' ').map(OsString::from);
+            let said = told(&["mumakil".into()].into_iter().chain(words).collect::<Vec<_>>());
+            assert!(said.contains(right), "{wrong}: {said}");
+            assert_eq!(said.matches("tip: ").count(), 1, "{said}");
+        }
+    }
+
     #[test]
     fn a_path_that_looks_like_an_option_is_suggested_as_a_path() {
         let arguments = ["mumakil", "study", "-x.yaml"].map(OsString::from);
-        let mut error = program().definition().try_get_matches_from(arguments.clone()).unwrap_err();
-        suggest_path(&mut error, &arguments);
-        let said = error.to_string();
+        let said = told(&arguments);
         assert!(
             said.contains("tip: a file or folder of this name is written './-x.yaml'"),
             "{said}"

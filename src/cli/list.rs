@@ -33,7 +33,7 @@ enum Listing {
     Scenarios,
     /// The suites in which policies are scored
     Suites,
-    /// The scheduling policies, with their options and defaults
+    /// The scheduling policies; `mumakil show` has the options of each
     #[value(alias = "policies")]
     Schedulers,
     /// The names and functions in the formulas of the policy `rank`
@@ -50,39 +50,28 @@ impl ListArguments {
         Ok(terminal::print(&match self.what {
             None => listings(),
             Some(Listing::Scenarios) => {
-                aligned(STARTERS.iter().map(|starter| (starter.name, starter.question())))
+                grouped(STARTERS.iter().map(|it| (it.name, "", it.question())))
             }
             Some(Listing::Suites) => {
-                aligned(program.suites.iter().map(|suite| (suite.name, suite.question())))
+                grouped(program.suites.iter().map(|it| (it.name, "", it.question())))
             }
-            Some(Listing::Schedulers) => schedulers(registry),
+            Some(Listing::Schedulers) => policies(registry),
             Some(Listing::Ranks) => {
                 let policies = registry.names().filter_map(|name| registry.get(name));
                 let names: Vec<_> = policies.flat_map(PolicyEntry::vocabulary).collect();
-                aligned(names.iter().map(|(name, about)| (&**name, *about)))
+                grouped(names.iter().map(|(name, about)| (&**name, "", *about)))
             }
-            Some(Listing::Quantities) => quantities(),
+            Some(Listing::Quantities) => grouped(expect::quantities()),
             Some(Listing::Tables) => tables(),
         })?)
     }
-}
-
-/// Returns a line for each name, with its meaning.
-fn aligned<'a>(named: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> TerminalLines {
-    // Names are ASCII, so bytes are columns.
-    let width = named.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
-    let mut lines = TerminalLines::default();
-    for (name, about) in named {
-        lines.bold(format!("{name:width$}"), format!("   {about}"));
-    }
-    lines
 }
 
 /// Returns a line for each table, with the first sentence of its description.
 fn tables() -> TerminalLines {
     let first = |about: &'static str| about.split_once(". ").map_or(about, |(first, _)| first);
     let tables = tables::all();
-    aligned(tables.iter().map(|table| (table.file, first(table.about).trim_end_matches('.'))))
+    grouped(tables.iter().map(|table| (table.file, "", first(table.about).trim_end_matches('.'))))
 }
 
 fn listings() -> TerminalLines {
@@ -92,7 +81,7 @@ fn listings() -> TerminalLines {
             (value.get_name().to_owned(), value.get_help().unwrap_or_default().to_string())
         })
         .collect();
-    let mut lines = aligned(values.iter().map(|(name, about)| (&**name, &**about)));
+    let mut lines = grouped(values.iter().map(|(name, about)| (&**name, "", &**about)));
     lines.line("");
     lines.line(
         "`mumakil show NAME` shows one of what is listed, `mumakil show reference` all keys.",
@@ -100,32 +89,30 @@ fn listings() -> TerminalLines {
     lines
 }
 
-/// Returns each policy with its description; its options stand below it, as in YAML.
-fn schedulers(registry: &Registry) -> TerminalLines {
-    let mut lines = TerminalLines::default();
-    let width = registry.names().map(str::len).max().unwrap_or_default();
-    for name in registry.names() {
-        let Some(policy) = registry.get(name) else { continue };
-        lines.bold(format!("{name:width$}"), format!("   {}", policy.about()));
-        for line in policy.defaults().lines() {
-            lines.line(format!("{:width$}     {line}", ""));
-        }
-    }
+/// Returns the policies with their descriptions, in groups.
+fn policies(registry: &Registry) -> TerminalLines {
+    let all = registry.names().filter_map(|name| registry.get(name));
+    let mut lines = grouped(all.map(|it| (it.name(), it.group(), it.about())));
+    lines.line("");
+    lines.line("`mumakil show NAME` shows the options of one, with their defaults.");
     lines
 }
 
-/// Returns the quantities with their descriptions, grouped by the thing that they measure.
-fn quantities() -> TerminalLines {
+/// Returns names with their descriptions. Each entry has the name, its group, which is a heading unless
+/// it is empty, and the description.
+fn grouped<'a>(all: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> TerminalLines {
     let mut groups: IndexMap<&str, Vec<(&str, &str)>> = IndexMap::new();
-    for (name, of, about) in expect::quantities() {
-        groups.entry(of).or_default().push((name, about));
-    }
-    let width = expect::quantities().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    all.for_each(|(name, of, about)| groups.entry(of).or_default().push((name, about)));
+    // Names are ASCII, so bytes are columns.
+    let width = groups.values().flatten().map(|(name, _)| name.len()).max().unwrap_or_default();
     let mut lines = TerminalLines::default();
-    for (of, quantities) in groups {
-        lines.bold(of, "");
-        for (name, about) in quantities {
-            lines.line(format!("  {name:width$}   {about}"));
+    for (of, named) in groups {
+        if !of.is_empty() {
+            lines.bold(of, "");
+        }
+        let margin = if of.is_empty() { "" } else { "  " };
+        for (name, about) in named {
+            lines.line(format!("{margin}{name:width$}   {about}"));
         }
     }
     lines

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::drive::DriveOption;
 use super::failure::Failure;
+use super::form::PrintedForm;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::RunBar;
@@ -65,6 +66,9 @@ pub(crate) struct RunArguments {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+    /// Print the summary as JSON
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
     /// Check the emulator's own invariants during the run; on the virtual clock only
     #[arg(long)]
     verify: bool,
@@ -99,19 +103,21 @@ impl RunArguments {
     /// Returns the study that runs the scenario under each of several schedulers; `place` is the
     /// setting that names them.
     fn into_study(self, place: usize, axis: String) -> Result<StudyRunArguments, Failure> {
-        let Self { scenario, out, overrides, clock, perfetto, force, quiet, .. } = self;
-        if clock.is_some() || perfetto.is_some() {
+        if self.clock.is_some() || self.perfetto.is_some() {
             return Err(Failure::input(
                 "--clock and --perfetto are for a single run, and `scheduler` names several policies",
             ));
         }
-        let Overrides { seed, mut sets, .. } = overrides;
-        sets.splice(place..=place, [axis, "compare=scheduler".to_owned()]);
+        let Self { scenario, out, mut overrides, json, quiet, open, .. } = self;
+        overrides.sets.splice(place..=place, [axis, "compare=scheduler".to_owned()]);
         // As a single run does, so that jobs can be explained. Settings of the user come later.
-        sets.insert(0, "record.tasks=true".to_owned());
-        sets.extend(seed.map(|seed| format!("seed={seed}")));
-        let pace = PaceOptions::of_run(self.time_limit, force, self.verify, self.drive);
-        Ok(StudyRunArguments::of(scenario, out, sets, pace, quiet, self.open))
+        overrides.sets.insert(0, "record.tasks=true".to_owned());
+        let Self { time_limit, force, verify, drive, .. } = self;
+        let none = PaceOptions::default();
+        let pace = PaceOptions { time_limit, force, verify, drive, begins: true, ..none };
+        let form = PrintedForm { json, ..PrintedForm::default() };
+        let (study, rest) = (Some(scenario), StudyRunArguments::default());
+        Ok(StudyRunArguments { study, out, overrides, pace, quiet, form, open, ..rest })
     }
 
     fn run_one(self, registry: &Registry) -> Result<(), Failure> {
@@ -162,7 +168,8 @@ impl RunArguments {
         let trace = trace.map(AsideFile::put).transpose()?;
         let target = folder.commit()?;
 
-        if !self.quiet {
+        let form = PrintedForm { json: self.json, ..PrintedForm::default() };
+        if !form.print(Some(&target), &[])? && !self.quiet {
             let traced = trace.map_or_else(TerminalLines::default, |trace| {
                 TerminalLines::of(format!(
                     "wrote {} (open it at https://ui.perfetto.dev)",

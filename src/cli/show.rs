@@ -1,12 +1,12 @@
-//! `mumakil show`: shows a key, scenario, policy, quantity or table by its name.
+//! `mumakil show`: shows a key, scenario, policy and so on by its name, and looks up other words.
 //!
-//! If several of these share the name, the message lists a command for each. Texts are printed
-//! unchanged, so that they can be saved; only tables are wrapped to the terminal.
+//! Texts are printed unchanged, so that they can be saved; only tables are wrapped to the terminal.
 
-use self::NameKind::{Key, Quantity, Scenario, Scheduler, Schema, Suite, Table};
+use self::NameKind::{Key, Preset, Quantity, Scenario, Scheduler, Schema, Suite, Table};
 use super::example_files::example_file;
 use super::failure::Failure;
-use super::lines::TerminalLines;
+use super::lines::{BOLD, TerminalLines};
+use super::search::{Passage, SearchAnswer, paragraphs, search};
 use super::table::{Align, table};
 use super::{Program, terminal};
 use mumakil_base::nearest::nearest;
@@ -14,67 +14,75 @@ use mumakil_base::worded;
 use mumakil_external::protocol;
 use mumakil_results::expect::{self, capital};
 use mumakil_results::tables::{self, CellKind, ColumnInfo, TableInfo};
-use mumakil_scenario::{self as scenario, Reference, Registry, STARTERS, Starter};
+use mumakil_scenario::{self as scenario, Reference, Starter, presets};
 use mumakil_study as study;
 
-/// The most suggestions for a name. There may be many: `w1` is an option of a dozen policies.
-const FEW: usize = 3;
+/// The most lines of a key that are shown without an outline: they fit on a screen.
+const SCREEN: usize = 30;
+/// The most passages, lines of a passage, and commands for further ones.
+const SHOWN: usize = 3;
+const MOST_LINES: usize = 12;
+const MOST_MORE: usize = 4;
 
-/// Show a key, a scenario, a policy, a quantity or a table
+/// Show a key, a scenario, a policy, a quantity or a table, or look up a word
+///
+/// Case, blanks and hyphens do not matter: `Slow Start` is `hadoop.slow_start`. If several names or
+/// none have the word, the best three paragraphs about it are shown.
 ///
 /// `reference` shows all keys of scenarios and studies. `schema` shows the JSON Schema of
 /// scenarios, for editors; `schema study` shows that of studies, and `schema protocol` that of the
 /// lines between Mumakil and an external policy: Mumakil's lines under `said`, the policy's answers
 /// under `heard`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(
     override_usage = "mumakil show [OPTIONS] [KIND] <NAME>",
     after_help = "\
 Examples:
   mumakil show cluster.hdfs             a key: what it takes, its default, what it means
+  mumakil show workload.mix --all       a key with all keys inside it
   mumakil show fair                     a policy, with its options
   mumakil show quickstart > mine.yaml   a scenario, to begin your own with
+  mumakil show ec2-100                  a preset
   mumakil show sojourn                  a quantity of metrics and expectations
   mumakil show jobs.csv                 a table of a run, with its columns
+  mumakil show delay scheduling         what has another name here, or several
   mumakil show history.log > history.log   a file to try `predict` with; so morning.tsv, notebook.ipynb, search.py
   mumakil show schema > scenario.schema.json
 and as the first line of a scenario, for editors with the YAML language server:
   # yaml-language-server: $schema=scenario.schema.json"
 )]
 pub(super) struct ShowArguments {
-    /// The name; if several things have it, put the kind before it: `scenario`, `suite`,
+    /// The name; if several things have it, put the kind before it: `scenario`, `preset`, `suite`,
     /// `scheduler`, `quantity`, `table` or `key`
-    #[arg(value_name = "NAME")]
-    first: String,
-    #[arg(value_name = "NAME", hide = true)]
-    second: Option<String>,
+    #[arg(value_name = "NAME", required = true)]
+    words: Vec<String>,
+    /// Show all keys inside a key, or all options of a policy, not just an outline
+    #[arg(long)]
+    all: bool,
 }
 
 worded! {
     /// The kinds of things that have names.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum NameKind {
-        Scenario = "scenario",
-        Suite = "suite",
+    pub(super) enum NameKind {
+        Key = "key",
         Scheduler = "scheduler",
         Quantity = "quantity",
         Table = "table",
-        Key = "key",
+        Preset = "preset",
+        Scenario = "scenario",
+        Suite = "suite",
         Schema = "schema",
     }
 }
 
 impl NameKind {
     /// The kinds whose names may stand alone.
-    const PLAIN: [Self; 6] = [Scenario, Suite, Scheduler, Quantity, Table, Key];
-
-    fn of(word: &str) -> Result<Self, Failure> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-            let known = Self::ALL.map(|kind| format!("`{}`", kind.word())).join(", ");
-            Failure::input(format!("unknown kind `{word}`\n   = there are {known}"))
-        })
-    }
+    pub(super) const PLAIN: [Self; 7] = [Key, Scheduler, Quantity, Table, Preset, Scenario, Suite];
 }
+
+/// The names of schemas.
+const SCHEMAS: [&str; 4] = ["scenario", "study", "suite", "protocol"];
 
 /// A text to print.
 enum PrintedText {
@@ -83,136 +91,181 @@ enum PrintedText {
 }
 
 impl ShowArguments {
-    /// Returns the arguments for a single name.
-    pub(super) const fn of(name: String) -> Self {
-        Self { first: name, second: None }
+    /// Returns the arguments for a name, or for a word that is looked up.
+    pub(super) fn of(words: Vec<String>) -> Self {
+        Self { words, ..Self::default() }
     }
 
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
-        let registry = &program.registry;
-        // The schema of studies includes the keys of scenarios.
-        let names = AllNames { program, registry, keys: Reference::of(&study::schema(registry)) };
-        let printed = match (&*self.first, &self.second) {
+        let names = AllNames::of(program, self.all);
+        let kind = NameKind::ALL.into_iter().find(|kind| kind.word() == self.words[0]);
+        match (kind.filter(|_| 1 < self.words.len()), self.words.join(" ")) {
+            (Some(kind), _) => names.print(&self.words[1..].join(" "), &[kind]),
             // `show schema` is short for the schema of scenarios.
-            ("schema", None) => names.one("scenario", &[Schema]),
-            (name, None) => names.one(name, &NameKind::PLAIN),
-            (kind, Some(name)) => names.one(name, &[NameKind::of(kind)?]),
-        };
-        match printed? {
-            PrintedText::Text(text) => terminal::print_file(&text)?,
-            PrintedText::Table(lines) => terminal::print(&lines)?,
+            (None, name) if name == "schema" => names.print("scenario", &[Schema]),
+            (None, name) => names.print(&name, &NameKind::PLAIN),
         }
-        Ok(())
     }
 }
 
 /// All names that can be shown.
-struct AllNames<'a> {
+pub(super) struct AllNames<'a> {
     program: &'a Program,
-    registry: &'a Registry,
     keys: Reference,
+    /// Whether keys are shown with all keys inside them.
+    all: bool,
 }
 
-impl AllNames<'_> {
-    /// Returns the text for a name, if exactly one thing of these kinds has it.
-    fn one(&self, name: &str, kinds: &[NameKind]) -> Result<PrintedText, Failure> {
-        let mut found: Vec<_> =
-            kinds.iter().filter_map(|kind| Some((*kind, self.find(*kind, name)?))).collect();
-        let words: Vec<&str> = found.iter().map(|(kind, _)| kind.word()).collect();
-        match (&words[..], found.pop()) {
-            ([_], Some((_, printed))) => Ok(printed),
-            ([], _) => Err(self.unknown(name, kinds)),
-            (words, _) => {
-                let commands = words.iter().map(|kind| format!("`mumakil show {kind} {name}`"));
-                let ways = commands.collect::<Vec<_>>().join(" or ");
-                let both = words.join(" and a ");
-                Err(Failure::input(format!("`{name}` is a {both}\n   = ask for {ways}")))
+impl<'a> AllNames<'a> {
+    pub(super) fn of(program: &'a Program, all: bool) -> Self {
+        // The schema of studies includes the keys of scenarios.
+        Self { program, keys: Reference::of(&study::schema(&program.registry)), all }
+    }
+
+    /// Prints the thing of these kinds that has the name, or the answers to it as a word.
+    fn print(&self, name: &str, kinds: &[NameKind]) -> Result<(), Failure> {
+        let mut found: Vec<PrintedText> =
+            kinds.iter().filter_map(|kind| self.find(*kind, name)).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(PrintedText::Text(text)), true) => Ok(terminal::print_file(&text)?),
+            (Some(PrintedText::Table(lines)), true) => Ok(terminal::print(&lines)?),
+            _ => self.answer(name, kinds),
+        }
+    }
+
+    /// Shows the one thing that a word means, or the best passages about it.
+    fn answer(&self, word: &str, kinds: &[NameKind]) -> Result<(), Failure> {
+        let named = self.named(kinds);
+        let chapters = self.program.chapters.iter().filter(|_| 1 < kinds.len());
+        let paragraphs = chapters.flat_map(|it| paragraphs(it.name, it.text));
+        let found = search(word, named.iter().cloned().chain(paragraphs));
+        let is_one = found.get(1).is_none_or(|(second, _)| {
+            found[0].0 < *second && !matches!(second, SearchAnswer::Meant(_))
+        });
+        match found.first() {
+            Some((
+                SearchAnswer::Name | SearchAnswer::Meant(_) | SearchAnswer::NameEnd(_),
+                best,
+            )) if is_one => {
+                let more = if self.all && best.command.starts_with("show") { " --all" } else { "" };
+                let words = format!("{}{more}", best.command);
+                self.program.call(&words.split(' ').collect::<Vec<_>>())
             }
+            Some(_) if 1 < kinds.len() => Ok(terminal::print(&lines_of(&found))?),
+            _ => {
+                let hint = match nearest(word, named.iter().map(|passage| &*passage.name)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
+                    None => "`mumakil list` says what there is".to_owned(),
+                };
+                let what = if let [kind] = kinds { kind.word() } else { "name" };
+                Err(Failure::input(format!("unknown {what} `{word}`\n   = {hint}")))
+            }
+        }
+    }
+
+    /// Returns all names of these kinds; with several kinds also the commands and the chapters.
+    pub(super) fn named(&self, kinds: &[NameKind]) -> Vec<Passage> {
+        let mut all = Vec::new();
+        for kind in kinds {
+            let mut add = |name: &str, text: &str| {
+                all.push(Passage::named(name, format!("show {} {name}", kind.word()), text));
+            };
+            match kind {
+                Key => self.keys.keys().for_each(|(path, about)| add(path, &about)),
+                Scheduler => {
+                    let registry = &self.program.registry;
+                    let policies = registry.names().filter_map(|name| registry.get(name));
+                    policies.for_each(|policy| add(policy.name(), policy.about()));
+                }
+                Quantity => expect::quantities().for_each(|(name, _, about)| add(name, about)),
+                Table => tables::all().iter().for_each(|table| add(table.file, table.about)),
+                Schema => SCHEMAS.iter().for_each(|name| add(name, "")),
+                Preset | Scenario | Suite => {
+                    self.files(*kind).iter().for_each(|(_, file)| add(file.name, file.question()));
+                }
+            }
+        }
+        if 1 < kinds.len() {
+            let chapters = self.program.chapters.iter().map(|it| (it.name, it.title()));
+            let commands = self.program.commands.iter().map(|it| (it.name, ""));
+            let named = |(name, text)| Passage::named(name, format!("help {name}"), text);
+            all.extend(chapters.chain(commands).map(named));
+        }
+        all
+    }
+
+    /// Returns the bundled files of a kind, each with the line that is shown before it.
+    fn files(&self, kind: NameKind) -> Vec<(String, Starter)> {
+        let plain = |file: &Starter| (String::new(), *file);
+        match kind {
+            Scenario => Starter::named().map(plain).collect(),
+            Suite => self.program.suites.iter().map(plain).collect(),
+            _ => presets().map(|(key, it)| (format!("# {key}: {}\n", it.name), *it)).collect(),
         }
     }
 
     fn find(&self, kind: NameKind, name: &str) -> Option<PrintedText> {
-        let part = |key: &str| self.keys.part(key).ok().map(|part| part.markdown());
-        match kind {
-            Scenario => {
-                let text = Starter::find(name).map(|starter| starter.text.to_owned());
-                text.or_else(|| example_file(name)).map(PrintedText::Text)
-            }
-            Suite => {
-                let suite = self.program.suites.iter().find(|suite| suite.name == name);
-                suite.map(|suite| PrintedText::Text(suite.text.to_owned()))
+        let registry = &self.program.registry;
+        let part = |key: &str| {
+            let (part, text) = self.keys.part(key).map(|part| (part.outline(), part.markdown()))?;
+            let is_whole = self.all || text.lines().count() <= SCREEN;
+            let more = format!("\n`mumakil show {name} --all` shows all keys inside.\n");
+            Some(if is_whole { text } else { part + &more })
+        };
+        let text = match kind {
+            Scenario | Suite | Preset => {
+                let files = self.files(kind).into_iter().filter(|(_, file)| file.name == name);
+                let texts: String = files.map(|(head, file)| head + file.text).collect();
+                (!texts.is_empty()).then_some(texts).or_else(|| example_file(name))
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
-            Scheduler => self
-                .registry
-                .get(name)
-                .and_then(|_| part(&format!("scheduler.{name}")))
-                .map(PrintedText::Text),
-            Quantity => quantity(name).map(PrintedText::Text),
-            Table => tables::all().iter().find(|table| table.file == name).map(columns),
-            Key if name == "reference" => Some(PrintedText::Text(self.keys.markdown())),
+            Scheduler => registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))),
+            Quantity => quantity(name),
+            Table => return tables::all().iter().find(|table| table.file == name).map(columns),
+            Key if name == "reference" => Some(self.keys.markdown()),
             // For an axis, such as `sweep.cluster.nodes`, show the key of its field,
             // `cluster.nodes`.
-            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)).map(PrintedText::Text),
+            Key => part(name).or_else(|| part(name.strip_prefix("sweep.")?)),
             Schema => {
                 let schema = match name {
-                    "scenario" => scenario::schema(self.registry),
-                    "study" => study::schema(self.registry),
-                    "suite" => self.program.suite_schema?(self.registry),
+                    "scenario" => scenario::schema(registry),
+                    "study" => study::schema(registry),
+                    "suite" => self.program.suite_schema?(registry),
                     "protocol" => protocol::schema(),
                     _ => return None,
                 };
-                Some(PrintedText::Text(format!("{schema:#}\n")))
-            }
-        }
-    }
-
-    fn unknown(&self, name: &str, kinds: &[NameKind]) -> Failure {
-        let near = kinds.iter().flat_map(|kind| self.like(*kind, name));
-        let like: Vec<String> = near.take(FEW).map(|name| format!("`{name}`")).collect();
-        let places = self.program.places(name).take(FEW).map(|(chapter, heading)| {
-            format!("`mumakil help {}` has the word under \"{heading}\"", chapter.name)
-        });
-        let hint = match like.split_last() {
-            Some((last, [])) => format!("did you mean {last}?"),
-            Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
-            None if kinds == [Key] => "`mumakil show reference` lists all keys".to_owned(),
-            // No name is similar, but the word may occur in the guide.
-            None => match places.collect::<Vec<_>>().join("\n   = ") {
-                none if none.is_empty() => "`mumakil list` says what there is".to_owned(),
-                places => places,
-            },
-        };
-        let what = if let [kind] = kinds { kind.word() } else { "name" };
-        Failure::input(format!("unknown {what} `{name}`\n   = {hint}"))
-    }
-
-    /// Returns the names of a kind that resemble an unknown name.
-    fn like(&self, kind: NameKind, name: &str) -> Vec<String> {
-        let near = match kind {
-            Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
-            Suite => nearest(name, self.program.suites.iter().map(|suite| suite.name)),
-            Scheduler => nearest(name, self.registry.names()),
-            Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
-            Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
-            Table => {
-                // Compare without `.csv`: otherwise all names would be similar.
-                let stems = tables::all().into_iter().map(|table| stem(table.file));
-                return Vec::from_iter(
-                    nearest(stem(name), stems).map(|stem| format!("{stem}.csv")),
-                );
-            }
-            Key => {
-                let like = self.keys.part(name).err().unwrap_or_default();
-                return like.into_iter().map(str::to_owned).collect();
+                Some(format!("{schema:#}\n"))
             }
         };
-        Vec::from_iter(near.map(str::to_owned))
+        text.map(PrintedText::Text)
     }
 }
 
-fn stem(file: &str) -> &str {
-    file.trim_end_matches(".csv")
+/// Returns the best passages, each with its place, and the places of some more.
+fn lines_of(found: &[(SearchAnswer, Passage)]) -> TerminalLines {
+    let mut lines = TerminalLines::default();
+    let (best, more) = found.split_at(SHOWN.min(found.len()));
+    for (_, Passage { name, command, text, .. }) in best {
+        lines.part(BOLD, name);
+        lines.line(format!("   (mumakil {command})"));
+        for line in text.trim_end().lines().take(MOST_LINES) {
+            lines += table(&[vec![line.to_owned()]], &[Align::Left]);
+        }
+        lines.line("");
+    }
+    let mut commands: Vec<String> =
+        more.iter().map(|(_, it)| format!("`mumakil {}`", it.command)).collect();
+    commands.dedup();
+    let others = commands.len().saturating_sub(MOST_MORE);
+    commands.truncate(MOST_MORE);
+    if 0 < others {
+        commands.push(format!("and {others} others"));
+    }
+    if !commands.is_empty() {
+        lines.line(format!("More: {}", commands.join(", ")));
+    }
+    lines
 }
 
 fn quantity(name: &str) -> Option<String> {
@@ -272,30 +325,49 @@ fn meaning(column: &ColumnInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Chapter;
+    use mumakil_scenario::STARTERS;
 
-    /// Returns the printed text, or the error message.
-    fn shown(name: &str, kinds: &[NameKind]) -> String {
-        let chapter = Chapter::new("results", "# Results\nThe work of Carl.");
-        let program = Program::new(crate::testing::registry(), vec![chapter], Vec::new());
-        let registry = &program.registry;
-        let keys = Reference::of(&study::schema(registry));
-        let names = AllNames { program: &program, registry, keys };
-        match names.one(name, kinds) {
-            Ok(PrintedText::Text(text)) => text,
-            Ok(PrintedText::Table(lines)) => lines.bare(),
-            Err(failure) => failure.words(),
-        }
+    fn names<R>(of: impl FnOnce(&AllNames<'_>) -> R) -> R {
+        let program = Program::new(crate::testing::registry(), Vec::new(), Vec::new());
+        of(&AllNames::of(&program, false))
+    }
+
+    /// Returns the printed texts of the things that have a name.
+    fn shown(name: &str, kinds: &[NameKind]) -> Vec<String> {
+        names(|names| {
+            let found = kinds.iter().filter_map(|kind| names.find(*kind, name));
+            let texts = found.map(|printed| match printed {
+                PrintedText::Text(text) => text,
+                PrintedText::Table(lines) => lines.bare(),
+            });
+            texts.collect()
+        })
     }
 
     #[test]
     fn a_name_that_two_things_have_is_not_guessed() {
-        assert_eq!(
-            shown("faults", &NameKind::PLAIN),
-            "`faults` is a scenario and a key\n   = ask for `mumakil show scenario faults` or `mumakil show key faults`"
-        );
-        assert_eq!(shown("faults", &[Scenario]), Starter::find("faults").unwrap().text);
-        assert!(shown("faults", &[Key]).starts_with("## `faults`"));
+        assert_eq!(shown("faults", &NameKind::PLAIN).len(), 2);
+        let lines =
+            names(|names| lines_of(&search("faults", names.named(&NameKind::PLAIN).into_iter())))
+                .bare();
+        assert!(lines.contains("(mumakil show key faults)"), "{lines}");
+        assert!(lines.contains("(mumakil show scenario faults)"), "{lines}");
+        assert_eq!(shown("faults", &[Scenario]), [Starter::find("faults").unwrap().text]);
+        assert!(shown("faults", &[Key])[0].starts_with("## `faults`"));
+    }
+
+    #[test]
+    fn presets_of_one_name_are_shown_together() {
+        let mumak = &shown("mumak", &NameKind::PLAIN)[0];
+        assert!(mumak.starts_with("# hadoop.line: mumak\n"), "{mumak}");
+        assert!(mumak.contains("\n# cluster.preset: mumak\n"), "{mumak}");
+    }
+
+    #[test]
+    fn a_long_key_is_shown_as_an_outline() {
+        let outline = &shown("workload.mix", &[Key])[0];
+        assert!(outline.lines().count() < SCREEN, "{outline}");
+        assert!(outline.ends_with("`mumakil show workload.mix --all` shows all keys inside.\n"));
     }
 
     #[test]
@@ -306,13 +378,13 @@ mod tests {
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
         for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {
-            assert!(!shown(name, &[kind]).starts_with("unknown"), "{name}");
+            assert_eq!(shown(name, &[kind]).len(), 1, "{name}");
         }
     }
 
     #[test]
     fn a_column_says_its_unit_and_what_expectations_call_it() {
-        let table = shown("jobs.csv", &NameKind::PLAIN);
+        let table = &shown("jobs.csv", &NameKind::PLAIN)[0];
         let row = |name: &str| {
             let row = table.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
             row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
@@ -325,24 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_has_likely_ones_of_all_kinds() {
+    fn an_unknown_name_has_a_likely_one() {
         for (name, like) in [
-            ("fiar", "`fair`"),
-            ("quickstrat", "`quickstart`"),
-            ("sojurn", "`sojourn`"),
-            ("tasks", "`tasks.csv` or `record.tasks`"),
-            ("task_timeout", "`hadoop.task_timeout`"),
+            ("fiar", "did you mean `fair`?"),
+            ("quickstrat", "did you mean `quickstart`?"),
+            ("sojurn", "did you mean `sojourn`?"),
+            ("hedging", "`mumakil list` says what there is"),
         ] {
-            let hint = format!("unknown name `{name}`\n   = did you mean {like}?");
-            assert_eq!(shown(name, &NameKind::PLAIN), hint);
+            let failure = names(|names| names.print(name, &NameKind::PLAIN)).unwrap_err();
+            assert_eq!(failure.words(), format!("unknown name `{name}`\n   = {like}"));
         }
-    }
-
-    #[test]
-    fn an_unknown_word_is_looked_up_in_the_guide() {
-        let told = shown("hedging", &NameKind::PLAIN);
-        assert!(told.ends_with("`mumakil list` says what there is"), "{told}");
-        let told = shown("Carl", &NameKind::PLAIN);
-        assert!(told.contains("= `mumakil help results` has the word under \""), "{told}");
     }
 }

@@ -19,7 +19,7 @@ pub struct Overrides {
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Set a value of the scenario, such as cluster.nodes=50
+    /// Set a value, such as cluster.nodes=50
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
     /// The clock, for commands that have `--clock`.
@@ -69,9 +69,10 @@ pub fn prepare(
     if findings.is_empty() { Ok(prepared) } else { Err(ScenarioError::invalid(findings).into()) }
 }
 
-/// Opens a study, with the settings of `--set` applied.
-pub fn open_study(study: &Path, sets: &[String]) -> Result<Draft, Failure> {
-    let draft = open(study, "study")?.with(sets);
+/// Opens a study, with the settings of the command line applied.
+pub fn open_study(study: &Path, overrides: &Overrides) -> Result<Draft, Failure> {
+    let mut draft = open(study, "study")?;
+    overrides.put_over(&mut draft);
     // A file with a `base` is meant as a study even if its `sweep` is missing: let the study's
     // reader report that.
     if !draft.is_study() && !draft.says("base") {
@@ -172,9 +173,11 @@ mod tests {
             Failure::Input(error) => error.to_string(),
             other => panic!("{other:?}"),
         };
-        let study = words(open_study("quickstart".as_ref(), &[]).unwrap_err());
+        let study = words(open_study("quickstart".as_ref(), &Overrides::default()).unwrap_err());
         assert!(study.ends_with("run it with `mumakil run quickstart`"), "{study}");
-        assert!(open_study("quickstart".as_ref(), &["sweep.seeds=2".to_owned()]).is_ok());
+        let overrides =
+            Overrides { sets: vec!["sweep.seeds=2".to_owned()], ..Overrides::default() };
+        assert!(open_study("quickstart".as_ref(), &overrides).is_ok());
         let starter = STARTERS.iter().find(|starter| starter.is_study()).unwrap().name;
         let one =
             load(starter.as_ref(), Overrides::default(), &crate::testing::registry()).unwrap_err();

@@ -36,10 +36,12 @@ pub use self::folder::command;
 pub use self::merge::conclude_all;
 use super::drive::DriveOption;
 use super::failure::Failure;
+use super::form::PrintedForm;
 use super::lines::TerminalLines;
 use super::open::OpenOption;
 use super::progress::StudyBar;
 use super::run::real;
+use super::source::Overrides;
 use super::{Program, source, terminal, verdicts};
 use mumakil_base::files::{REPORT, SUMMARY};
 use mumakil_base::units::SimSpan;
@@ -99,40 +101,41 @@ pub(super) struct StudyRunArguments {
     /// A file, the name of a study that Mumakil brings (see `mumakil list scenarios`), or the folder of a
     /// study, to go on with it
     #[arg(value_name = "STUDY", required = true)]
-    study: Option<PathBuf>,
+    pub(super) study: Option<PathBuf>,
     /// The folder for the results [default: out/NAME, or STUDY if that is a folder]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     #[command(flatten)]
-    pace: PaceOptions,
+    pub(super) pace: PaceOptions,
     /// Work on the study together with other processes in the same folder, here or on other
     /// machines: each takes the next free run, and the last process writes the results
     #[arg(long, conflicts_with = "shard")]
-    join: bool,
+    pub(super) join: bool,
     /// Do only a part of the runs, in a folder of its own: 1/3 is the first of three; `mumakil study merge`
     /// joins the parts
     #[arg(long, value_name = "PART", value_parser = shard)]
-    shard: Option<Shard>,
+    pub(super) shard: Option<Shard>,
     /// How runs are kept: each in a folder or in a ZIP file [default: folders, and packed for parts and
     /// for studies of more than 1,000 runs]
     #[arg(long, value_name = "FORM", value_parser = forms())]
-    keep: Option<StoreForm>,
-    /// Set a value of the study, such as sweep.seeds=20
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
+    pub(super) keep: Option<StoreForm>,
+    #[command(flatten)]
+    pub(super) overrides: Overrides,
     /// Copy the files that the scenarios name into the folder, so that it can be given away
     #[arg(long)]
-    bring_files: bool,
+    pub(super) bring_files: bool,
     /// Try the sabotages of the study, too: which of its expectations fail under each
     #[arg(long, conflicts_with_all = ["shard", "join"])]
-    sabotage: bool,
+    pub(super) sabotage: bool,
     /// Print nothing but errors
     #[arg(long, short)]
-    quiet: bool,
+    pub(super) quiet: bool,
     #[command(flatten)]
-    open: OpenOption,
+    pub(super) form: PrintedForm,
     #[command(flatten)]
-    elsewhere: ElsewhereOptions,
+    pub(super) open: OpenOption,
+    #[command(flatten)]
+    pub(super) elsewhere: ElsewhereOptions,
 }
 
 /// The options for doing runs.
@@ -143,38 +146,22 @@ pub struct PaceOptions {
     pub jobs: Option<NonZero<usize>>,
     /// The real time that each run may take, such as 10min; a run that takes longer has failed
     #[arg(long, value_name = "TIME")]
-    time_limit: Option<SimSpan>,
-    /// Do all runs again: remove those that the folder has
-    #[arg(long)]
-    anew: bool,
+    pub(super) time_limit: Option<SimSpan>,
+    /// Replace earlier results: remove the runs that the folder has, and do all of them again
+    #[arg(long, alias = "anew")]
+    pub(super) force: bool,
     /// Whether runs that the folder has are a mistake, unless they are done anew
     #[arg(skip)]
-    begins: bool,
+    pub(super) begins: bool,
     /// Check invariants during each run, and that no policy lets a job starve; a run whose policy is
     /// a program is done twice
     #[arg(long)]
-    verify: bool,
+    pub verify: bool,
     #[command(flatten)]
-    drive: DriveOption,
+    pub(super) drive: DriveOption,
 }
 
 impl PaceOptions {
-    /// Returns the options of a study that `mumakil run` begins.
-    pub(super) fn of_run(
-        time_limit: Option<SimSpan>,
-        anew: bool,
-        verify: bool,
-        drive: DriveOption,
-    ) -> Self {
-        Self { time_limit, anew, verify, drive, begins: true, ..Self::default() }
-    }
-
-    /// Returns the pace for policies that are watched: each run is done under the checker, and takes
-    /// no longer than `limit` unless the user says otherwise.
-    pub fn watched(self, limit: SimSpan) -> Self {
-        Self { verify: true, ..self.limited(limit) }
-    }
-
     /// Returns a pace at which no run takes longer than `limit`, unless the user says otherwise.
     pub fn limited(self, limit: SimSpan) -> Self {
         Self { time_limit: self.time_limit.or(Some(limit)), ..self }
@@ -183,16 +170,16 @@ impl PaceOptions {
     /// Refuses to go on with the runs of another model, or for `mumakil run` with any, unless they
     /// are done anew.
     fn expect_own_runs(self, out: &Path, store: &Store) -> Result<(), Failure> {
-        if self.begins && !self.anew && !store.is_empty() {
+        if self.begins && !self.force && !store.is_empty() {
             let words = "exists already (--force replaces the results of an earlier run)";
             return Err(Failure::input(format!("{} {words}", out.display())));
         }
         let there = read_manifest(out).ok().filter(|there| there.is_foreign() && !store.is_empty());
-        let Some(there) = there.filter(|_| !self.anew) else { return Ok(()) };
+        let Some(there) = there.filter(|_| !self.force) else { return Ok(()) };
         let of = |model, version: &str| format!("model {model} (Mumakil {version})");
         Err(Failure::input(format!(
             "the runs in {} are of {}, and this program is of {}: one table cannot have both\n   = \
-             `--anew` does all runs again; or go on with the program that began",
+             `--force` does all runs again; or go on with the program that began",
             out.display(),
             of(there.model, &there.version),
             of(MODEL, env!("CARGO_PKG_VERSION")),
@@ -214,22 +201,11 @@ impl StudyArguments {
 }
 
 impl StudyRunArguments {
-    pub(super) fn of(
-        study: PathBuf,
-        out: Option<PathBuf>,
-        sets: Vec<String>,
-        pace: PaceOptions,
-        quiet: bool,
-        open: OpenOption,
-    ) -> Self {
-        Self { study: Some(study), out, pace, sets, quiet, open, ..Self::default() }
-    }
-
     pub(super) fn run(self, program: &Program) -> Result<(), Failure> {
         let registry = &program.registry;
         let (path, out) = folder::find(self.study.expect("clap requires STUDY"), self.out)?;
         let registry = &folder::registry(&path, registry);
-        let study = Study::of(source::open_study(&path, &self.sets)?)?;
+        let study = Study::of(source::open_study(&path, &self.overrides)?)?;
         // A process that joins may do any run of the study: its shard is the whole study, shared
         // with other processes.
         let shard = self.shard.or(self.join.then_some(Shard::WHOLE));
@@ -270,10 +246,13 @@ impl StudyRunArguments {
         // report may fail.
         session.ends()?;
         if !self.quiet {
-            let told = outcome::tell(&sheet, &findings) + teeth.iter().map(sabotage::tell).sum();
-            let wrote = terminal::results_line(&session.out, REPORT);
-            let done = TerminalLines::of(format!("  ran      {}", session.outcome()));
-            terminal::print(&(told + done + wrote))?;
+            let cells = outcome::cells(&sheet, &findings);
+            if !self.form.print(Some(&session.out), &[cells])? {
+                let teeth = teeth.iter().map(sabotage::tell).sum();
+                let wrote = terminal::results_line(&session.out, REPORT);
+                let done = TerminalLines::of(format!("  ran      {}", session.outcome()));
+                terminal::print(&(outcome::tell(&sheet, &findings) + teeth + done + wrote))?;
+            }
             session.warn();
         }
         self.open.show(&session.out.join(REPORT));
@@ -450,12 +429,12 @@ impl<'r> StudySession<'r> {
         let sheet = StudyManifest::new(study, &plan);
         if self.claim.is_none() {
             // Another process may be doing the runs that would be removed.
-            if self.pace.anew && self.shard.is_some() {
-                return Err(Failure::input("--anew needs the folder for itself"));
+            if self.pace.force && self.shard.is_some() {
+                return Err(Failure::input("--force needs the folder for itself"));
             }
             self.pace.expect_own_runs(&self.out, &self.store)?;
             let claim = self.claim(&sheet, quiet)?;
-            if self.pace.anew {
+            if self.pace.force {
                 claim.remove_all()?;
             }
             self.claim = Some(claim);

@@ -135,9 +135,9 @@ impl TraceInput {
     }
 }
 
-/// The output of `trace convert`.
+/// A trace that a command writes.
 #[derive(Debug, clap::Args)]
-struct TraceOutput {
+pub struct TraceOutput {
     /// The file to write, gzipped if it ends in `.gz`; `-` for stdout
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     out: PathBuf,
@@ -148,7 +148,10 @@ struct TraceOutput {
 
 impl TraceOutput {
     /// Writes the output by a function.
-    fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         if self.out == Path::new("-") {
             return Ok(terminal::print_written(write)?);
         }

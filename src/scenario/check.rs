@@ -166,6 +166,7 @@ pub(super) fn check(scenario: &Scenario, intact: impl Fn(&str) -> bool) -> Check
         let at = options.unwrap_or_else(|| Path::of("workload.jobs"));
         check_total(jobs, cluster.hdfs.block, at, found);
         check_jobs(jobs, cluster.hdfs.block, found);
+        warn_of_idle_reduces(jobs, found);
         check_slots(jobs, cluster, found);
         // `file_clashes` divides inputs into blocks: it needs jobs and a block size without
         // mistakes. Only the jobs and the block size have been checked so far, so any problem
@@ -501,6 +502,18 @@ fn check_jobs(jobs: &[JobEntry], block: Bytes, found: &mut Checked) {
             };
             found.value(&path, message);
         }
+    }
+}
+
+/// Warns of reduces that neither fetch nor compute.
+fn warn_of_idle_reduces(jobs: &[JobEntry], found: &mut Checked) {
+    let idle = jobs.iter().find(|job| {
+        let has_time = job.shuffle_time.is_some() || job.reduce_time.is_some();
+        0 < job.reduces.get() && !has_time && [job.shuffle, job.output] == [Bytes::ZERO; 2]
+    });
+    if let Some(JobEntry { name, .. }) = idle {
+        let next = "give them `reduce_time`, or bytes to fetch (`shuffle`)";
+        found.doubt(format!("the reduces of `{name}` do nothing: {next}"));
     }
 }
 

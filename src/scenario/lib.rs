@@ -45,7 +45,7 @@ pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
 #[doc(hidden)]
 pub use mumakil_bundled as bundled_files;
 pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};
-pub use preset::hadoop_preset;
+pub use preset::{hadoop_preset, presets};
 pub use reference::Reference;
 pub use registry::{CheckedChoice, Registry, option_files};
 pub use schema::{generator, schema};

@@ -68,6 +68,14 @@ pub(super) const WORKLOADS: Presets = Presets {
     ),
 };
 
+/// Returns all presets, each with the key that names it.
+pub fn presets() -> impl Iterator<Item = (String, &'static Starter)> {
+    [&HADOOP, &CLUSTERS, &WORKLOADS].into_iter().flat_map(|presets| {
+        let key = format!("{}.{}", presets.key, presets.field);
+        presets.files.iter().map(move |file| (key.clone(), file))
+    })
+}
+
 /// Returns the settings of a line of Hadoop.
 pub fn hadoop_preset(line: HadoopLine) -> Hadoop {
     let preset = HADOOP.get(&line.to_string()).expect("each line has a preset");

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::listed;
 use mumakil_yaml::{each, only};
 
@@ -30,6 +29,14 @@ struct ReferenceEntry {
     named: String,
 }
 
+impl ReferenceEntry {
+    /// Returns the values that the key takes, and its default.
+    fn values(&self) -> String {
+        let default = self.default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
+        format!("{}{default}", self.takes)
+    }
+}
+
 impl Reference {
     /// Returns the reference for a schema of scenarios or studies.
     pub fn of(schema: &Value) -> Self {
@@ -40,34 +47,45 @@ impl Reference {
         Self { entries }
     }
 
-    /// Returns the part about one key: the key itself, then the keys inside it. A list may be
-    /// written with or without an index, and any name matches `NAME`.
-    ///
-    /// # Errors
-    /// If there is no such key; the error has the keys that may be meant.
-    pub fn part(&self, key: &str) -> Result<Self, Vec<&str>> {
+    /// Returns the part about one key: the key itself, then the keys inside it; `None` if there is no
+    /// such key. A list may be written with or without an index, and any name matches `NAME`.
+    pub fn part(&self, key: &str) -> Option<Self> {
         let wanted: Vec<&str> = steps(key).collect();
         let matching = self.entries.iter().filter(|entry| {
             let mut own = steps(&entry.path);
             wanted.iter().all(|step| own.next().is_some_and(|own| own == *step || own == "NAME"))
         });
         let entries: Vec<ReferenceEntry> = matching.cloned().collect();
-        if entries.is_empty() { Err(self.like(key)) } else { Ok(Self { entries }) }
+        (!entries.is_empty()).then_some(Self { entries })
     }
 
-    /// Returns the keys that an unknown key may mean: all keys that end in it, such as
-    /// `hadoop.task_timeout` for `task_timeout`, or else the nearest one.
-    fn like(&self, key: &str) -> Vec<&str> {
-        let paths = || self.names();
-        let ending: Vec<&str> = paths()
-            .filter(|path| path.strip_suffix(key).is_some_and(|rest| rest.ends_with('.')))
-            .collect();
-        if ending.is_empty() { nearest(key, paths()).into_iter().collect() } else { ending }
+    /// Returns each key: its path, its meaning and its values.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, String)> {
+        self.entries.iter().map(|entry| {
+            let gap = if entry.about.is_empty() { "" } else { " " };
+            (&*entry.path, format!("{}{gap}Takes {}.", entry.about, entry.values()))
+        })
     }
 
-    /// Returns the paths of all keys.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.path.as_str())
+    /// Returns the first key, and a line for each key directly inside it: its name, the first sentence
+    /// of its meaning, and the number of keys inside it.
+    pub fn outline(&self) -> String {
+        let head = Self { entries: self.entries[..1].to_vec() }.markdown();
+        // The entries of a list and names that users choose are no level of their own.
+        let level = |path: &str| steps(path).filter(|step| *step != "NAME").count();
+        let top = level(&self.entries[0].path);
+        let inside = (1..self.entries.len()).filter(|it| level(&self.entries[*it].path) == top + 1);
+        inside.fold(head + "\n", |text, place| {
+            let ReferenceEntry { path, takes, about, .. } = &self.entries[place];
+            let name = path.rsplit('.').next().unwrap_or_default();
+            let meaning = if about.is_empty() { takes } else { about };
+            let first = meaning.split(". ").next().unwrap_or_default().trim_end_matches('.');
+            let more = match self.tree(place).len() - 1 {
+                0 => String::new(),
+                keys => format!(" ({keys} inside)"),
+            };
+            text + &format!("  {name:18} {first}{more}\n")
+        })
     }
 
     /// Returns the reference as Markdown: a section for each top-level key, a list item for each
@@ -77,24 +95,24 @@ impl Reference {
         let mut is_below_heading = false;
         let mut place = 0;
         while let Some(entry) = self.entries.get(place) {
-            let ReferenceEntry { path, takes, default, about, named } = entry;
+            let ReferenceEntry { path, about, named, .. } = entry;
             if let Some(other) = self.described(place, LONG) {
                 let _ = writeln!(text, "- **`{path}`**: as `{}`", self.entries[other].path);
                 place += self.tree(place).len();
                 is_below_heading = false;
                 continue;
             }
-            let default = default.as_ref().map(|it| format!("; default {it}")).unwrap_or_default();
+            let takes = entry.values();
             // The first key of a part is always a heading.
             let is_heading = place == 0 || !path.contains(['.', '[']);
             if 0 < place && (is_heading || is_below_heading) {
                 text.push('\n');
             }
             let _ = if is_heading {
-                writeln!(text, "## `{path}`\n\n{about}{named}\n\nTakes {takes}{default}.")
+                writeln!(text, "## `{path}`\n\n{about}{named}\n\nTakes {takes}.")
             } else {
                 let gap = if about.is_empty() { "" } else { "\\\n  " };
-                writeln!(text, "- **`{path}`**: {takes}{default}{gap}{about}{named}")
+                writeln!(text, "- **`{path}`**: {takes}{gap}{about}{named}")
             };
             is_below_heading = is_heading;
             place += 1;
@@ -339,10 +357,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_has_likely_ones() {
-        let reference = reference();
-        assert_eq!(reference.part("task_timeout").unwrap_err(), ["hadoop.task_timeout"]);
-        assert_eq!(reference.part("cluster.nodez").unwrap_err(), ["cluster.nodes"]);
-        assert_eq!(reference.part("colour").unwrap_err(), [] as [&str; 0]);
+    fn an_outline_has_a_line_for_each_key_of_its_level() {
+        let outline = reference().part("cluster.groups").unwrap().outline();
+        let lines: Vec<&str> = outline.lines().collect();
+        assert_eq!(lines[0], "## `cluster.groups`");
+        assert!(outline.contains("\n  count ") && !outline.contains(".count"), "{outline}");
+        assert!(reference().part("colour").is_none());
     }
 }

@@ -180,24 +180,6 @@ pub fn read(path: &path::Path) -> Result<OptionFile, Vec<YamlProblem>> {
     parse(path, text)
 }
 
-/// Returns the options that the properties of a `capacity-scheduler.xml` mean.
-///
-/// # Errors
-/// As [`read`].
-pub fn of_properties<'p>(
-    properties: impl Iterator<Item = (&'p str, &'p str)>,
-) -> Result<Value, Vec<YamlProblem>> {
-    let plain = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;");
-    let all: String = properties
-        .map(|(name, value)| {
-            let [name, value] = [name, value].map(plain);
-            format!("<property><name>{name}</name><value>{value}</value></property>")
-        })
-        .collect();
-    let text = format!("<configuration>{all}</configuration>");
-    parse(path::Path::new("configuration"), text).map(|file| file.options)
-}
-
 /// Returns the text of a file. For a file that is too large, returns its beginning, which exceeds
 /// the limit by one byte.
 fn beginning(path: &path::Path) -> io::Result<String> {
@@ -210,7 +192,11 @@ fn beginning(path: &path::Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-fn parse(path: &path::Path, text: String) -> Result<OptionFile, Vec<YamlProblem>> {
+/// Returns what the text of a file says, as [`read`]; `path` stands for the file in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(path: &path::Path, text: String) -> Result<OptionFile, Vec<YamlProblem>> {
     let fault = |place: &dyn std::fmt::Display, message: &str, hint: &str| {
         let message = format!("{}:{place}: {message}", path.display());
         Err(vec![YamlProblem::value(Path::default(), message).hint(hint)])

@@ -15,6 +15,7 @@ use super::path::{Path, PathStep, PointAt};
 use super::shape::TreeShape;
 use mumakil_base::nearest::nearest;
 use mumakil_base::units::tell::{listed, quoted};
+use mumakil_base::units::{Bytes, SimSpan};
 
 /// A mistake, before its place in the text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub struct TextSpan {
 /// How many mistakes are reported at most. Chosen: a screenful; users correct these and try again.
 pub const MOST: usize = 20;
 
+/// How many names are too many to list them all beside the nearest. Chosen: more than two lines.
+const MANY: usize = 16;
+
 impl YamlProblem {
     /// Returns a problem with a value.
     pub fn value(path: Path, message: impl Into<String>) -> Self {
@@ -62,11 +66,16 @@ impl YamlProblem {
     ) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         let expected = match known.len() {
-            0 => "none here".to_owned(),
-            1 | 2 => listed(quoted(known.iter().copied()), "or"),
-            _ => format!("one of {}", quoted(known.iter().copied()).collect::<Vec<_>>().join(", ")),
+            0 => ", expected none here".to_owned(),
+            1 | 2 => format!(", expected {}", listed(quoted(known.iter().copied()), "or")),
+            // Beside the one that is meant, a long list only hides it.
+            MANY.. if nearest(name, known.iter().copied()).is_some() => String::new(),
+            _ => {
+                let names: Vec<String> = quoted(known.iter().copied()).collect();
+                format!(", expected one of {}", names.join(", "))
+            }
         };
-        let message = format!("unknown {what} `{name}`, expected {expected}");
+        let message = format!("unknown {what} `{name}`{expected}");
         let problem = match path.0.last() {
             Some(PathStep::Key(key)) if key == name => Self::key(path, message),
             _ => Self::value(path, message),
@@ -229,7 +238,12 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
         MistakeKind::UnknownName(name, known) => {
             YamlProblem::unknown("name", name, known.iter().copied(), path)
         }
-        MistakeKind::Missing(field) => YamlProblem::value(path, format!("missing field `{field}`")),
+        MistakeKind::Missing(field) => {
+            let is_drawn = path.0.last() == Some(&PathStep::Key("log_normal".to_owned()));
+            let example = "such as `{log_normal: {mean: 20s, cv: 0.5}}`".to_owned();
+            let problem = YamlProblem::value(path, format!("missing field `{field}`"));
+            YamlProblem { hint: is_drawn.then_some(example), ..problem }
+        }
         MistakeKind::Bare(name) => {
             let such_as = match shape.at(&path).needed_option(name) {
                 Some(option) => format!(", such as `{option}`"),
@@ -246,6 +260,17 @@ fn problem(mistake: &Mistake, path: Path, shape: &TreeShape) -> YamlProblem {
             }
         }
     }
+}
+
+/// Returns the span that a clock shows: ten minutes are `00:10:00`.
+fn span_of_clock(text: &str) -> Option<SimSpan> {
+    let parts = text.split(':').map(|part| part.parse::<u64>().ok());
+    let [hours @ 0..100_000, minutes @ 0..60, seconds @ 0..60] =
+        parts.collect::<Option<Vec<_>>>()?[..]
+    else {
+        return None;
+    };
+    Some(SimSpan::from_secs((hours * 60 + minutes) * 60 + seconds))
 }
 
 /// Returns how to write a value that has the wrong form; `None` if the mistake is not a common one.
@@ -269,6 +294,13 @@ fn form(message: &str, shape: &TreeShape) -> Option<String> {
             let left_out = if number == text { "quotes" } else { "comma" };
             Some(format!("leave the {left_out} out: `{number}`"))
         }
+        _ if expected.starts_with("a size") => {
+            let size = text()?.to_uppercase().replace("IB", "iB").replace("KB", "kB");
+            size.parse::<Bytes>().is_ok().then(|| format!("did you mean `{size}`?"))
+        }
+        _ if let Some(span) = text().and_then(span_of_clock) => {
+            Some(format!("did you mean `{span}`?"))
+        }
         _ => {
             let name = text()?;
             let option = shape.needed_option(name)?;
@@ -283,7 +315,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use mumakil_base::units::{Count, SimSpan};
+    use mumakil_base::units::Count;
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields)]

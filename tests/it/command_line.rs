@@ -25,10 +25,10 @@ fn a_wrong_command_line_exits_2_and_help_exits_0() {
         "run a --clock 600",
         "list x",
         "show",
-        "show x",
+        "show xyzzy",
         "show scenario x",
         "scenarios x",
-        "help x",
+        "help xyzzy",
         "reference x",
     ] {
         room.mumakil(wrong).assert().code(2);
@@ -96,25 +96,6 @@ fn help_of_a_command_can_be_asked_of_the_command() {
     let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
     assert_eq!(told("trace help convert"), told("help trace convert"));
     assert_eq!(told("study help"), told("help study"));
-}
-
-#[test]
-fn old_names_print_what_new_ones_print() {
-    let room = Room::new();
-    let told = |arguments| room.mumakil(arguments).assert().success().get_output().stdout.clone();
-    for (old, new) in [
-        ("schedulers", "list schedulers"),
-        ("quantities", "list quantities"),
-        ("scenarios", "list scenarios"),
-        ("scenarios faults", "show scenario faults"),
-        ("reference", "show reference"),
-        ("reference faults", "show key faults"),
-        ("schema", "show schema"),
-        ("schema study", "show schema study"),
-        ("schema --protocol", "show schema protocol"),
-    ] {
-        assert_eq!(told(old), told(new), "{old}");
-    }
 }
 
 #[test]

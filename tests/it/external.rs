@@ -177,7 +177,7 @@ fn an_instant_is_named_and_programs_can_be_forbidden() {
     let told = mumakil("run small.yaml --no-external --out out").stderr;
     let told = String::from_utf8(told).unwrap();
     assert!(told.contains("--no-external forbids to start it"), "{told}");
-    let output = mumakil("check small.yaml --no-external");
+    let output = mumakil("check small.yaml");
     assert_eq!(output.status.code(), Some(0), "it can be read");
 }
 

@@ -26,6 +26,7 @@ mod explain;
 mod external;
 mod fair;
 mod fifo;
+mod finding;
 mod fluid;
 mod gallery;
 mod guide;

@@ -253,7 +253,7 @@ fn the_runs_of_another_model_are_not_gone_on_with() {
         let refused = room.mumakil(call).assert().code(2).get_output().stderr.clone();
         let refused = String::from_utf8(refused).unwrap();
         assert!(refused.contains("are of model 99 (Mumakil "), "{call}: {refused}");
-        assert!(refused.contains("`--anew` does all runs again"), "{call}: {refused}");
+        assert!(refused.contains("`--force` does all runs again"), "{call}: {refused}");
     }
     assert_eq!(fs::read_to_string(&manifest).unwrap(), theirs, "nothing was written");
     room.mumakil("study s.yaml --out out --quiet --anew").assert().success();

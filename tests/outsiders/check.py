@@ -16,6 +16,7 @@ def checks(arguments):
     """Yields the module of each check, and the paths that it checks."""
     if arguments.run:
         yield "histograms", [arguments.run]
+        yield "plots", [arguments.run]
         yield "tables", [arguments.run]
     if arguments.perfetto:
         yield "perfetto_trace", [arguments.run, arguments.perfetto]

@@ -44,7 +44,9 @@ def loads(frames):
     study = mumakil.load_study(STUDY)
     assert study.axes == ["cluster.nodes", "scheduler"], study.axes
     assert study.metrics == ["mean(sojourn) [s]", "locality.node"], study.metrics
-    jobs = study.table("jobs")
+    jobs = study.jobs
+    assert study._repr_html_().count("<tr") > len(study.metrics), study._repr_html_()
+    assert "<th>makespan_s</th>" in run._repr_html_(), run._repr_html_()
     assert jobs.shape[0] == 16, jobs.shape
     assert list(jobs.columns)[:5] == ["cluster.nodes", "scheduler", "seed", "run", "job"]
     assert set(mumakil._values(jobs, "cluster.nodes")) == {2, 4}

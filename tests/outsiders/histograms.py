@@ -26,11 +26,11 @@ def compare(histogram, table):
     """Asserts that up to each value a table has the same count as the histogram."""
     values, counts = [-1], [0]
     for item in histogram.get_recorded_iterator():
-        # The table has the highest value that equals this value to three digits.
+        # The table has the highest value that equals this value to three digits, in milliseconds.
         values.append(histogram.get_lowest_equivalent_value(item.value_iterated_to))
         counts.append(item.total_count_to_this_value)
     lines = [line.split() for line in table.read_text().splitlines()[2:]]
     for value, _, count, *_ in (line for line in lines if line[0][0].isdigit()):
-        found = counts[bisect_right(values, float(value)) - 1]
+        found = counts[bisect_right(values, round(float(value) * 1000)) - 1]
         assert found == int(count), f"{table.name}: {count} up to {value}, but {found} in the log"
     assert int(count) == histogram.get_total_count(), f"{table.name}: {count} values"

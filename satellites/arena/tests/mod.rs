@@ -407,7 +407,7 @@ fn the_search_of_the_guide_finds_a_formula() {
         return;
     }
     let room = room();
-    let search = include_str!("../../../examples/search.py");
+    let search = include_str!("../../../scenarios/search.py");
     assert!(search.lines().count() < 60 && search.contains("\"small\""));
     room.write("search.py", &search.replace("\"small\"", "\"tiny.yaml\""));
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_mumakil"));

@@ -524,3 +524,35 @@ fn damaged_logs_show_a_cluster_or_are_refused() {
         bytes::log(&damaged(&seeds[case as usize % seeds.len()], &mut rng));
     }
 }
+
+#[test]
+fn a_log_without_names_shows_the_same_cluster() {
+    let room = Room::new();
+    let log = root().join("scenarios/traces/history.log.gz");
+    let convert = |words: &str, to: &str| {
+        let mut command = room.mumakil(words);
+        command.arg(&log).args(["-o", to]).assert().success();
+        fs::read_to_string(room.path(to)).unwrap()
+    };
+    let plain = convert("trace convert --to rumen", "plain.json");
+    let shared = convert("trace anonymise --key ours", "shared.json");
+    let values = |text: &str, key: &str| -> Vec<String> {
+        let head = format!("\"{key}\":\"");
+        text.split(&head).skip(1).map(|part| part.split('"').next().unwrap().to_owned()).collect()
+    };
+    for key in ["user", "jobName", "queue", "hostName"] {
+        let ([names, others], kinds) =
+            ([&plain, &shared].map(|it| values(it, key)), |all: &[_]| {
+                all.iter().collect::<std::collections::BTreeSet<&String>>().len()
+            });
+        assert_eq!((names.len(), kinds(&names)), (others.len(), kinds(&others)), "{key}");
+        let told = names.iter().find(|name| shared.contains(&format!("\"{name}\"")));
+        assert!(told.is_none() && !names.is_empty(), "{key}: {told:?}");
+    }
+    let again = convert("trace anonymise --key ours --force", "shared.json");
+    assert_eq!((again == shared, values(&plain, "jobID")), (true, values(&shared, "jobID")));
+    let told = room.mumakil("trace cluster shared.json").output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("cluster.map_slots"), "{told}");
+    room.mumakil("trace anonymise shared.json -o other.json --key").arg("").assert().code(2);
+}

@@ -4,10 +4,11 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{OneJob, end, find, read};
 use crate::failure::Failure;
+use crate::form::print_json;
 use crate::lines::TerminalLines;
 use crate::table::lines_of_table;
 use crate::{compare, terminal};
@@ -157,8 +158,4 @@ fn parted(PartedSlots { slots, meanwhile }: &PartedSlots) -> TerminalLines {
     let mut lines = lines_of_table(slots, usize::MAX);
     meanwhile.iter().for_each(|line| lines.line(format!("  {line}")));
     lines
-}
-
-fn print_json(value: &Value) -> Result<(), Failure> {
-    Ok(terminal::print_file(&format!("{value:#}\n"))?)
 }

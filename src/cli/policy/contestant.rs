@@ -49,46 +49,8 @@ pub fn contestant(named: &str, registry: &Registry) -> Result<Contestant, Failur
     Err(Failure::input(format!("there is no policy `{named}`\n   = {hint}")))
 }
 
-/// Returns the policies that the user names: files, names, and all policies of folders.
-pub fn contestants(named: &[String], registry: &Registry) -> Result<Vec<Contestant>, Failure> {
-    let mut all: Vec<Contestant> = Vec::new();
-    for one in named {
-        let path = Path::new(one);
-        let found = match path.is_dir() {
-            true => of_folder(path, registry)?,
-            false => vec![contestant(one, registry)?],
-        };
-        for one in found {
-            if all.iter().any(|other| other.name == one.name) {
-                return Err(Failure::input(format!("two policies are called `{}`", one.name)));
-            }
-            all.push(one);
-        }
-    }
-    Ok(all)
-}
-
-/// Returns the policies of a folder: its scripts, its programs and its files with formulas.
-fn of_folder(folder: &Path, registry: &Registry) -> Result<Vec<Contestant>, Failure> {
-    let entries = fs::read_dir(folder).map_err(|error| file::cannot(folder, error))?;
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // The system lists them in any order.
-    found.sort();
-    found.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        path.is_file() && !name.starts_with('.') && (is_yaml(path) || command_of(path).is_ok())
-    });
-    if found.is_empty() {
-        let shown = folder.display();
-        return Err(Failure::input(format!(
-            "there is no policy in {shown}\n   = a policy is a script, a program, or a file such as \
-             mine.yaml with the value of `scheduler:`"
-        )));
-    }
-    found.iter().map(|path| of_file(path, registry)).collect()
-}
-
-fn is_yaml(path: &Path) -> bool {
+/// Returns whether a file is no program, but has a policy with its options.
+pub fn is_yaml(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| YAML.contains(&extension))
 }

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import atexit
 import csv
+import html
 import importlib.util
 import io
 import itertools
@@ -68,6 +69,13 @@ class _Results:
         """The content of `summary.json`."""
         return _json(self.folder / "summary.json")
 
+    def _repr_html_(self) -> str:
+        """The plain values of the summary, as a notebook shows them."""
+        plain = {name: value for name, value in self.summary.items() if isinstance(value, str | int | float)}
+        cells = (f"<th>{html.escape(name)}</th><td>{html.escape(str(value))}</td>" for name, value in plain.items())
+        rows = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"<table><caption>{html.escape(str(self.folder))}</caption>{rows}</table>"
+
 
 class Run(_Results):
     """The folder of a run. A table is read when it is asked for."""
@@ -109,6 +117,16 @@ class Study(_Results):
     def cells(self) -> Frame:
         """A row for each combination of the axes: means over the seeds with 95 % intervals, and so on."""
         return _read(self.folder / "cells.csv", self.frames, _study_kind)
+
+    @cached_property
+    def jobs(self) -> Frame:
+        """A row for each job of each run; in front of it the axes, the seed and the run."""
+        return self.table("jobs")
+
+    def _repr_html_(self) -> str:
+        """The table of the cells, as a notebook shows it."""
+        found: str = self.cells._repr_html_()
+        return found
 
     @cached_property
     def comparisons(self) -> Frame:

@@ -131,7 +131,7 @@ impl ElsewhereStudy<'_> {
         registry: &Registry,
     ) -> Result<Vec<usize>, Failure> {
         self.pace.expect_own_runs(self.out, store)?;
-        let missing = match self.pace.anew {
+        let missing = match self.pace.force {
             true => plan.distinct(),
             false => plan.missing(store, Shard::WHOLE),
         };
@@ -141,7 +141,7 @@ impl ElsewhereStudy<'_> {
 
     /// Writes the study into its folder. Before, removes runs that are to be done anew.
     pub fn keep(&self, plan: &Plan, claim: &FolderClaim) -> Result<StudyManifest, Failure> {
-        if self.pace.anew {
+        if self.pace.force {
             claim.remove_all()?;
         }
         let sheet = StudyManifest::new(self.study, plan);

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::{AtWork, OtherMachines, outcome};
 use crate::failure::Failure;
+use crate::open::OpenOption;
 use crate::progress::RunBar;
 use crate::{Program, terminal, verdicts};
 use mumakil_base::files::REPORT;
@@ -19,7 +20,7 @@ use mumakil_study::{
 /// Put the parts of a study together
 ///
 /// The results are the same bytes as those of the whole study on one machine.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct StudyMergeArguments {
     /// The folders of the parts
     #[arg(value_name = "DIR", required = true)]
@@ -34,6 +35,8 @@ pub(crate) struct StudyMergeArguments {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    open: OpenOption,
 }
 
 impl StudyMergeArguments {
@@ -151,6 +154,7 @@ impl StudyMergeArguments {
             let wrote = terminal::results_line(&self.out, REPORT);
             terminal::print(&(outcome::tell(sheet, &findings) + wrote))?;
         }
+        self.open.show(&self.out.join(REPORT));
         verdicts::judge(&findings.verdicts)
     }
 }
@@ -164,7 +168,8 @@ pub fn conclude_all(
 ) -> Result<(), Failure> {
     let out = claim.store.folder().to_owned();
     let sheet = manifest_of(&out)?;
-    StudyMergeArguments { parts: vec![out.clone()], out, keep: None, quiet }
+    let parts = vec![out.clone()];
+    StudyMergeArguments { parts, out, quiet, ..StudyMergeArguments::default() }
         .run_in(&sheet, claim, elsewhere)
 }
 

@@ -5,18 +5,19 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
-use crate::table::{Align, table};
+use crate::table::lines_of_table;
 use crate::verdicts;
 use mumakil_base::files::REPORT;
 use mumakil_base::shell::quoted_path;
 use mumakil_base::statistics::{Band, Estimate};
 use mumakil_base::units::tell::{self, counted};
+use mumakil_draw::page::{PageCell, PageColumn, PageTable};
 use mumakil_results::expect::Unit;
 use mumakil_results::tables::ReadError;
 use mumakil_run::output::OutputError;
 use mumakil_study::{
-    self as study, CELLS, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError,
-    Store, StudyFindings, StudyManifest, run_path,
+    self as study, COMPARISONS, ComparisonOddity, ConcludeError, FAILED, FindingsError, Store,
+    StudyFindings, StudyManifest, run_path,
 };
 
 /// The most cells printed.
@@ -47,33 +48,30 @@ pub(crate) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalL
         counted(sheet.runs().count() as u64, "run"),
     );
     lines.bold(&sheet.study, about);
-    lines += cells(sheet, findings);
+    lines += lines_of_table(&cells(sheet, findings), MOST_CELLS);
     let warnings = findings.warnings(sheet);
     warnings.iter().for_each(|warning| lines.line(format!("  warning  {warning}")));
     lines += compared(findings);
     lines + verdicts::tell(&sheet.expect, &findings.verdicts)
 }
 
-fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalLines {
-    let mut rows = vec![Vec::new()];
-    rows[0].extend(sheet.axes.iter().map(|axis| axis.short().to_owned()));
-    rows[0].extend(findings.metrics.iter().map(|metric| metric.text.clone()));
-    for (number, cell) in sheet.cells.iter().enumerate().take(MOST_CELLS) {
-        let metrics = findings.metrics.iter().map(|metric| match metric.cells[number] {
-            None => "–".to_owned(),
-            Some(found) => estimate(found.mean, sheet.seeds.len(), metric.unit),
+/// Returns the table of a study's cells: their means, with intervals.
+pub(super) fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
+    let axes = sheet.axes.iter().map(|axis| match axis.is_numeric() {
+        true => PageColumn::number(axis.short()),
+        false => PageColumn::text(axis.short()),
+    });
+    let metrics = findings.metrics.iter().map(|metric| PageColumn::number(&*metric.text));
+    let rows = sheet.cells.iter().enumerate().map(|(number, cell)| {
+        let metrics = findings.metrics.iter().map(|metric| {
+            metric.cells[number].map_or_else(PageCell::unknown, |found| {
+                let shown = estimate(found.mean, sheet.seeds.len(), metric.unit);
+                PageCell::number(found.mean.mean, shown)
+            })
         });
-        rows.push(sheet.labels(cell).map(str::to_owned).chain(metrics).collect());
-    }
-    let axes =
-        sheet.axes.iter().map(|axis| if axis.is_numeric() { Align::Right } else { Align::Left });
-    let columns: Vec<Align> = axes.chain(findings.metrics.iter().map(|_| Align::Right)).collect();
-    let mut lines = table(&rows, &columns);
-    if MOST_CELLS < sheet.cells.len() {
-        let more = (sheet.cells.len() - MOST_CELLS) as u64;
-        lines.line(format!("  … and {} more in {CELLS}", tell::count(more)));
-    }
-    lines
+        sheet.labels(cell).map(PageCell::text).chain(metrics).collect()
+    });
+    PageTable::new("", axes.chain(metrics), rows)
 }
 
 /// Returns lines with the comparisons in words, and with the outlying seeds.

@@ -8,6 +8,7 @@ use super::{folder, lasted, warn, workers};
 use crate::failure::Failure;
 use crate::lines::TerminalLines;
 use crate::progress::StudyBar;
+use crate::source::Overrides;
 use crate::{interrupt, source, terminal};
 use mumakil_base::units::tell::{self, counted};
 use mumakil_core::mapred::ProgramPermit;
@@ -35,15 +36,14 @@ pub(crate) struct StudyPlanArguments {
     /// The number of runs at the same time [default: one for each core]
     #[arg(long, short, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
-    /// Set a value of the study, such as sweep.seeds=20
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    sets: Vec<String>,
+    #[command(flatten)]
+    overrides: Overrides,
 }
 
 impl StudyPlanArguments {
     pub(super) fn run(self, registry: &Registry) -> Result<(), Failure> {
         let (path, out) = folder::find(self.study, self.out)?;
-        let study = Study::of(source::open_study(&path, &self.sets)?)?;
+        let study = Study::of(source::open_study(&path, &self.overrides)?)?;
         let mut registry = registry.clone();
         if !registry.permit().is_trusting() {
             registry.permit_programs(ProgramPermit::Refused("a plan starts no programs"));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::form::print_json;
 use crate::lines::TerminalLines;
 use crate::table::{Align, table};
 use crate::{Program, terminal};
@@ -47,8 +48,7 @@ impl StudyStatusArguments {
         let engine = program.elsewhere.map_or(Ok(None), |it| it.status(&self.folder))?;
         let all = FullStatus { status, engines: engine.into_iter().collect() };
         if self.json {
-            let json = serde_json::to_string_pretty(&all).expect("texts are JSON") + "\n";
-            return Ok(terminal::print_file(&json)?);
+            return print_json(&all);
         }
         Ok(terminal::print(&told(&all, &self.folder))?)
     }

@@ -300,6 +300,9 @@ pub struct JobTrackerSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupSpec {
+    /// The name of the group in tables; `group-1` for the first one unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How many nodes of this kind there are.
     pub count: NodeCount,
     /// How many racks these nodes have for themselves. Without this, they share the racks of the

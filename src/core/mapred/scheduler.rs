@@ -270,6 +270,8 @@ pub trait Policy: Scheduler + Sized + 'static {
     const NAME: &'static str;
     /// A sentence on how it schedules.
     const ABOUT: &'static str;
+    /// The group in which it is listed.
+    const GROUP: &'static str = "of your own";
     /// Its options in the scenario.
     type Options: DeserializeOwned
         + Serialize

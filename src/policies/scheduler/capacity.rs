@@ -69,6 +69,7 @@ pub struct Capacity {
 impl Policy for Capacity {
     const NAME: &'static str = "capacity";
     const ABOUT: &'static str = "queues with guaranteed shares that lend what they do not use";
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<CapacityOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

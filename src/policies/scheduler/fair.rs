@@ -165,6 +165,7 @@ pub struct Fair {
 impl Policy for Fair {
     const NAME: &'static str = "fair";
     const ABOUT: &'static str = "pools with equal or weighted shares, delay scheduling, preemption";
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FairOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

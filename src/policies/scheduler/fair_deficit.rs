@@ -129,6 +129,7 @@ impl Policy for FairDeficit {
     const NAME: &'static str = "fair-deficit";
     const ABOUT: &'static str =
         "Hadoop 0.20's fair scheduler: the job that has lacked most comes first";
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FairDeficitOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -68,6 +68,7 @@ type LinePlace = (Priority, SimTime, JobId);
 impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const ABOUT: &'static str = "jobs by priority, then arrival: Hadoop's default";
+    const GROUP: &'static str = "Hadoop's own";
     type Options = WithReduces<FifoOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {

@@ -66,6 +66,7 @@ impl Policy for Hfsp {
     const NAME: &'static str = "hfsp";
     const ABOUT: &'static str =
         "by size: first the job that would end first under equal sharing, with preemption";
+    const GROUP: &'static str = "by size";
     type Options = HfspOptions;
 
     fn settle(options: &mut HfspOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

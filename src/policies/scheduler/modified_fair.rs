@@ -110,6 +110,7 @@ impl Policy for ModifiedFair {
     const NAME: &'static str = "modified-fair";
     const ABOUT: &'static str =
         "a fair scheduler with five mechanisms that adapt to what jobs need";
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<ModifiedFairOptions>;
 
     fn settle(options: &mut Self::Options, site: &PolicySite<'_>) -> Vec<Complaint> {

@@ -124,6 +124,7 @@ impl Policy for NaiveFair {
     const NAME: &'static str = "naive-fair";
     const ABOUT: &'static str =
         "the job with the fewest running tasks first, wherever its input is";
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<NaiveFairOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {
@@ -159,6 +160,7 @@ impl Policy for FairSkip {
     const NAME: &'static str = "fair-skip";
     const ABOUT: &'static str =
         "as naive-fair, but a job without local input is passed over a number of times";
+    const GROUP: &'static str = "of other papers";
     type Options = WithReduces<FairSkipOptions>;
 
     fn facts(options: &Self::Options) -> OptionFacts<'_> {

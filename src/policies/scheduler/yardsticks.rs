@@ -29,6 +29,7 @@ pub type Ps = FewestFirst<()>;
 impl Policy for Ps {
     const NAME: &'static str = "ps";
     const ABOUT: &'static str = "for comparison: all jobs share the slots equally";
+    const GROUP: &'static str = "the best that is possible where sizes are known";
     type Options = ();
 
     fn facts((): &()) -> OptionFacts<'_> {
@@ -107,6 +108,7 @@ impl<const BY_LEFT: bool> Policy for BySize<BY_LEFT> {
     } else {
         "for comparison: first the job that equal sharing would end first, by true sizes"
     };
+    const GROUP: &'static str = "the best that is possible where sizes are known";
     type Options = YardstickOptions;
 
     fn settle(options: &mut YardstickOptions, site: &PolicySite<'_>) -> Vec<Complaint> {

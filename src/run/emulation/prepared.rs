@@ -360,7 +360,8 @@ impl Prepared {
     pub fn labels(&self) -> Arc<[NodeLabel]> {
         let mut groups =
             self.scenario.cluster.groups.iter().zip(1..).flat_map(|(group, number)| {
-                std::iter::repeat_n(format!("group-{number}"), group.count.get() as usize)
+                let name = group.name.clone().unwrap_or_else(|| format!("group-{number}"));
+                std::iter::repeat_n(name, group.count.get() as usize)
             });
         // The nodes of groups come first. A topology file has no groups.
         let labels = self.topology.nodes().map(|(id, _)| NodeLabel {

@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
 use super::OutputError;
 use super::place::files_below;
-use mumakil_base::files::{PERF, REPORT, RESOLVED};
+use super::results::RunResults;
+use crate::record::write_percentiles;
+use mumakil_base::files::{HISTOGRAM, PERF, REPORT, RESOLVED};
 use mumakil_core::trace::hex;
 
 /// Sixteen consonants that are easy to distinguish on a bad telephone line, and five vowels: the
@@ -36,8 +38,27 @@ impl Digest {
         // File systems list files in no fixed order.
         names.sort_unstable();
         let mut hash = Sha256::new();
+        // The unit of a table is no result: the digest has them in microseconds.
+        let histograms = RunResults::new(folder).histograms(|_| true).unwrap_or_default();
         for name in names {
-            add(&mut hash, &name, &folder.join(&name))?;
+            let table = name.strip_suffix(HISTOGRAM).and_then(|name| name.split_once('/'));
+            if let Some(histogram) = table.and_then(|(_, name)| histograms.get(name)) {
+                let mut text = Vec::new();
+                write_percentiles(&mut text, histogram, false).expect("memory takes it");
+                add(&mut hash, &name, text.len() as u64, &text[..]).expect("memory gives it");
+            } else {
+                let path = folder.join(&name);
+                // The folder is complete, so the length cannot change before the bytes are read.
+                let read = File::open(&path).and_then(|file| {
+                    add(
+                        &mut hash,
+                        &name,
+                        file.metadata()?.len(),
+                        BufReader::with_capacity(1 << 16, file),
+                    )
+                });
+                read.map_err(|source| OutputError::Read { path, source })?;
+            }
         }
         Ok(Self(hash.finalize().into()))
     }
@@ -64,17 +85,12 @@ impl fmt::Display for Digest {
 
 /// Hashes a file's name and bytes. The length of each comes first, so that different files never
 /// give the hash the same input.
-fn add(hash: &mut Sha256, name: &str, path: &Path) -> Result<(), OutputError> {
-    let error = |source| OutputError::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(error)?;
-    // The folder is complete, so the length cannot change before the bytes are read.
-    let length = file.metadata().map_err(error)?.len();
+fn add(hash: &mut Sha256, name: &str, length: u64, mut bytes: impl BufRead) -> io::Result<()> {
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);
     hash.update(length.to_be_bytes());
-    let mut bytes = BufReader::with_capacity(1 << 16, file);
     loop {
-        let some = bytes.fill_buf().map_err(error)?;
+        let some = bytes.fill_buf()?;
         if some.is_empty() {
             return Ok(());
         }

@@ -25,10 +25,22 @@ const TICKS_PER_HALF_DISTANCE: u32 = 5;
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"";
 
-/// Writes the percentile table, as `outputPercentileDistribution` of the Java library does.
+/// The last line of a table in milliseconds: why the medians of few values are unlike.
+const MILLIS: &str = "#[Values are milliseconds of virtual time. A percentile is the smallest value that this \
+                      share does not exceed, to three digits; the median in summary.json is the middle of \
+                      two neighbours]";
+
+/// Writes the percentile table, as `outputPercentileDistribution` of the Java library does: in
+/// milliseconds with a blank before each row, as its readers expect, or in microseconds.
 ///
 /// Most bins are empty. The library walks over all bins four times; this function does so once.
-pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>) -> io::Result<()> {
+pub fn write_percentiles(
+    to: &mut impl Write,
+    histogram: &Histogram<u64>,
+    is_in_millis: bool,
+) -> io::Result<()> {
+    let (unit, blank) = if is_in_millis { (1e3, " ") } else { (1.0, "") };
+    let width = 12 - blank.len();
     writeln!(
         to,
         "{:>12} {:>14} {:>10} {:>14}\n",
@@ -41,16 +53,16 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
     let (mut quantile, mut total) = (0.0, 0);
     for (place, (value, in_bin)) in bins.iter().enumerate() {
         total += in_bin;
-        let value = *value as f64;
+        let value = *value as f64 / unit;
         // Several quantiles may fall into one bin: each quantile has a row, with the same value.
         while quantile < 1.0 && quantile <= total as f64 / count as f64 {
             let inverse = 1.0 / (1.0 - quantile);
-            writeln!(to, "{value:12.3} {quantile:.12} {total:10} {inverse:14.2}")?;
+            writeln!(to, "{blank}{value:width$.3} {quantile:.12} {total:10} {inverse:14.2}")?;
             // Finer steps within the last bin would only repeat its value.
             quantile = if place + 1 == bins.len() { 1.0 } else { next_tick(quantile) };
         }
         if place + 1 == bins.len() {
-            writeln!(to, "{value:12.3} {quantile:.12} {total:10}")?;
+            writeln!(to, "{blank}{value:width$.3} {quantile:.12} {total:10}")?;
         }
     }
     // As in the library, the mean assumes that each value lies in the middle of its bin.
@@ -62,12 +74,14 @@ pub(super) fn write_percentiles(to: &mut impl Write, histogram: &Histogram<u64>)
         let off = middle(*value) - mean;
         sum + (off * off) * *in_bin as f64
     });
-    let deviation = (squares / count as f64).sqrt();
+    let deviation = (squares / count as f64).sqrt() / unit;
+    let mean = mean / unit;
     writeln!(to, "#[Mean    = {mean:12.3}, StdDeviation   = {deviation:12.3}]")?;
-    let max = histogram.max() as f64;
+    let max = histogram.max() as f64 / unit;
     writeln!(to, "#[Max     = {max:12.3}, Total count    = {count:12}]")?;
     let (buckets, parts) = (histogram.buckets(), sub_buckets(histogram.sigfig()));
-    writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]")
+    writeln!(to, "#[Buckets = {buckets:12}, SubBuckets     = {parts:12}]")?;
+    if is_in_millis { writeln!(to, "{MILLIS}") } else { Ok(()) }
 }
 
 /// Returns the quantile of the next row. Each halving of the distance to 1 has the same number of
@@ -191,10 +205,20 @@ mod tests {
         #[test]
         fn the_table_is_that_of_the_library(histogram in histograms()) {
             let mut text = Vec::new();
-            write_percentiles(&mut text, &histogram).unwrap();
+            write_percentiles(&mut text, &histogram, false).unwrap();
             let text = String::from_utf8(text).unwrap();
             let library = by_the_library(&histogram);
             prop_assert!(text.contains(&format!("\n\n{library}#[Max")), "{text}\n{library}");
+            let mut text = Vec::new();
+            write_percentiles(&mut text, &histogram, true).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let rows = text.lines().filter(|line| line.starts_with(' ')).skip(1);
+            for (row, of_library) in rows.zip(library.lines()) {
+                let [own, other] = [row, of_library].map(|line| {
+                    line.split_whitespace().next().unwrap().parse::<f64>().unwrap()
+                });
+                prop_assert!((own * 1e3 - other).abs() < 0.1, "{row}: {other}");
+            }
         }
 
         #[test]

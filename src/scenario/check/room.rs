@@ -9,6 +9,8 @@ use mumakil_core::mapred::SlotKind;
 
 /// The amounts that each task of a kind asks for.
 struct AskedAmounts<'j> {
+    /// The number of the job in the list of jobs, and its name.
+    number: usize,
     job: &'j str,
     kind: SlotKind,
     memory: Bytes,
@@ -23,7 +25,7 @@ pub(super) fn check_room(
     slow_start: Fraction,
     found: &mut Checked,
 ) {
-    let asked = jobs.iter().flat_map(asked);
+    let asked = jobs.iter().enumerate().flat_map(asked);
     // If the groups have all nodes, the others do not exist; they then allow too much at most.
     let groups = cluster.groups.iter();
     let own =
@@ -87,10 +89,10 @@ fn warn_of_reduces(
 }
 
 /// Returns the kinds of tasks that a job has.
-fn asked(job: &JobEntry) -> impl Iterator<Item = AskedAmounts<'_>> {
+fn asked((number, job): (usize, &JobEntry)) -> impl Iterator<Item = AskedAmounts<'_>> {
     let has_maps = job.maps.is_some_and(|maps| 0 < maps.get()) || job.input.is_some();
     let (maps, reduces) = (job.map_cores.get(), job.reduce_cores.get());
-    let of = |kind, memory, cores| AskedAmounts { job: &job.name, kind, memory, cores };
+    let of = |kind, memory, cores| AskedAmounts { number, job: &job.name, kind, memory, cores };
     let maps = has_maps.then(|| of(SlotKind::Map, job.map_memory, maps));
     let reduces = (0 < job.reduces.get()).then(|| of(SlotKind::Reduce, job.reduce_memory, reduces));
     maps.into_iter().chain(reduces)
@@ -106,7 +108,9 @@ fn complain_of_giants<'j>(
         let asks = resources.of(*memory, *cores);
         !nodes.iter().any(|(memory, cores)| asks.fit_in(resources.of(*memory, *cores)))
     });
-    if let Some(AskedAmounts { job, kind, memory, cores }) = misfit {
+    if let Some(AskedAmounts { number, job, kind, memory, cores }) = misfit {
+        let largest = nodes.iter().map(|(memory, _)| *memory).max().unwrap_or_default();
+        let what = if largest < memory { "memory" } else { "cores" };
         let and_cores = match resources {
             CountedResources::MemoryAndCores => format!(" and {}", counted(cores.into(), "core")),
             CountedResources::Memory | CountedResources::Slots => String::new(),
@@ -114,7 +118,7 @@ fn complain_of_giants<'j>(
         let kind = kind.word();
         let message =
             format!("a {kind} of `{job}` asks for {memory}{and_cores}, more than any node has");
-        found.value("cluster.resources", message);
+        found.value(&format!("workload.jobs[{number}].{kind}_{what}"), message);
     }
 }
 

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::plan::manifest::StudyManifest;
+use crate::plan::overloaded::ranges;
 use mumakil_base::units::tell::listed;
 use mumakil_results::expect::Space;
 use mumakil_results::tables::{JobRow, ReadError, Results as _, TableRow as _};
@@ -83,7 +84,10 @@ fn told(space: &Space, cells: &[&[usize]]) -> (String, String) {
     let labels = cells.iter().map(|cell| {
         own.iter().map(|axis| space.setting(*axis, cell[*axis])).collect::<Vec<_>>().join(" with ")
     });
-    let mut names: Vec<String> = labels.collect();
+    let mut names: Vec<String> = match own[..] {
+        [axis] => ranges(cells.iter().map(|cell| cell[axis]), |value| space.setting(axis, value)),
+        _ => labels.collect(),
+    };
     let more = names.len().saturating_sub(2 * MOST_TOLD);
     names.truncate(2 * MOST_TOLD);
     if 0 < more {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::plan::runs::Plan;
 use mumakil_base::units::tell::counted;
@@ -70,18 +70,44 @@ pub(crate) fn marked_cells(
     if axes.is_empty() {
         return "all of them".to_owned();
     }
-    let mut told: Vec<String> = Vec::new();
-    for (values, _) in cells.iter().filter(|(_, mark)| *mark) {
-        let settings: Vec<String> = axes.iter().map(|&axis| tell(axis, values[axis])).collect();
-        let place = settings.join(", ");
-        if !told.contains(&place) {
-            told.push(place);
-        }
-    }
+    let marked = cells.iter().filter(|(_, mark)| *mark);
+    let places: IndexSet<Vec<usize>> =
+        marked.map(|(values, _)| axes.iter().map(|&axis| values[axis]).collect()).collect();
+    let mut told = match axes[..] {
+        [axis] => ranges(places.iter().map(|place| place[0]), |value| tell(axis, value)),
+        _ => places
+            .iter()
+            .map(|place| {
+                let settings = axes.iter().zip(place).map(|(&axis, &value)| tell(axis, value));
+                settings.collect::<Vec<_>>().join(", ")
+            })
+            .collect(),
+    };
     let more = told.len().saturating_sub(MOST_TOLD);
     told.truncate(MOST_TOLD);
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
     told.join("; ") + &more
+}
+
+/// Returns settings of one axis in words. Three or more numbers in a row are a range, such as `10 to 90
+/// nodes`; `tell` returns one of them as `nodes=10`.
+pub(crate) fn ranges(
+    values: impl IntoIterator<Item = usize>,
+    tell: impl Fn(usize) -> String,
+) -> Vec<String> {
+    let mut values: Vec<usize> = values.into_iter().collect();
+    values.sort_unstable();
+    let runs = values.chunk_by(|one, next| one + 1 == *next);
+    let told = runs.flat_map(|run| {
+        let all: Vec<String> = run.iter().map(|value| tell(*value)).collect();
+        let ends = all[0].split_once('=').zip(all[all.len() - 1].split_once('='));
+        match ends.filter(|((_, from), _)| 2 < all.len() && from.starts_with(char::is_numeric)) {
+            Some((("nodes", from), (_, to))) => vec![format!("{from} to {to} nodes")],
+            Some(((name, from), (_, to))) => vec![format!("{name}={from} to {to}")],
+            None => all,
+        }
+    });
+    told.collect()
 }
 
 #[cfg(test)]
@@ -92,6 +118,15 @@ mod tests {
         let cells: Vec<(&[usize], bool)> =
             cells.iter().map(|(values, mark)| (&values[..], *mark)).collect();
         marked_cells(&cells, |axis, value| format!("{}{value}", ["nodes", "policy"][axis]))
+    }
+
+    #[test]
+    fn numbers_in_a_row_are_a_range() {
+        let nodes = |value| format!("nodes={}0", value + 1);
+        assert_eq!(ranges(0..9, nodes), ["10 to 90 nodes"]);
+        assert_eq!(ranges([0, 1, 3], nodes), ["nodes=10", "nodes=20", "nodes=40"]);
+        assert_eq!(ranges(0..3, |value| format!("block={value}")), ["block=0 to 2"]);
+        assert_eq!(ranges(0..3, |value| format!("scheduler=p{value}")).len(), 3);
     }
 
     #[test]

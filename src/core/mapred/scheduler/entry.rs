@@ -19,6 +19,7 @@ use mumakil_yaml::{LateShape, MOST, Path, TreeShape, YamlProblem, lay, read, wri
 pub struct PolicyEntry {
     name: &'static str,
     about: &'static str,
+    group: &'static str,
     shape: LateShape,
     schema: fn(SchemaGenerator) -> Schema,
     defaults: fn() -> Box<dyn PolicyOptions>,
@@ -36,6 +37,7 @@ impl PolicyEntry {
         Self {
             name: P::NAME,
             about: P::ABOUT,
+            group: P::GROUP,
             shape: Arc::new(LazyLock::new(Box::new(TreeShape::of_type::<P::Options>))),
             schema: SchemaGenerator::into_root_schema_for::<P::Options>,
             defaults: || Box::new(TypedOptions::<P>(P::Options::default())),
@@ -55,6 +57,11 @@ impl PolicyEntry {
     /// Returns the description of the policy, in one sentence.
     pub fn about(&self) -> &'static str {
         self.about
+    }
+
+    /// Returns the group in which it is listed.
+    pub fn group(&self) -> &'static str {
+        self.group
     }
 
     /// As [`Policy::vocabulary`].
@@ -81,16 +88,6 @@ impl PolicyEntry {
     /// Returns the policy's options with their defaults.
     pub fn default_options(&self) -> Box<dyn PolicyOptions> {
         (self.defaults)()
-    }
-
-    /// Returns the policy's options with their defaults, as YAML; empty if it has none.
-    pub fn defaults(&self) -> String {
-        match self.default_options().written() {
-            Value::Mapping(options) if !options.is_empty() => {
-                serde_yaml::to_string(&options).expect("values are YAML")
-            }
-            _ => String::new(),
-        }
     }
 
     /// Returns whether the policy has an option at this path.
