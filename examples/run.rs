@@ -4,6 +4,8 @@
 //! cargo run --example run
 //! ```
 
+#![expect(clippy::print_stdout, reason = "an example prints what it finds")]
+
 use std::error::Error;
 
 use mumakil::emulation::{Options, emulate};

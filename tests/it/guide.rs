@@ -239,7 +239,8 @@ fn the_blocks_of_the_readme_run() {
     let text = fs::read_to_string(root().join(README)).unwrap();
     let needs = ["study ", "predict ", "policy "].iter().all(|name| text.contains(name));
     assert!(needs && text.matches("```sh\n").count() == 2, "what else should run?");
-    if lacks_python() || !has_its_commands(&text) {
+    // `tests/satellites/run` deletes a satellite, whose commands may be among them.
+    if lacks_python() || std::env::var_os("MUMAKIL_WITHOUT").is_some() {
         return;
     }
     let room = Room::new();
