@@ -42,6 +42,37 @@ impl ScoredContest<'_> {
         format!("{what} on the suite {}", self.contest.suite.name)
     }
 
+    /// Returns the result in a sentence.
+    pub fn gist(&self) -> Vec<String> {
+        let ranked = self.ranked();
+        let told =
+            |score: &PolicyScore| Some(format!("{} ({})", score.title(), shown(score.total?)));
+        let sentence = match &ranked[..] {
+            [only] => only.total.map(|total| {
+                let side = if total < 1.0 { "better" } else { "worse" };
+                let ratios = only.scenarios.iter().filter_map(|one| Some((one, one.ratio?)));
+                let worst = ratios.max_by(|a, b| a.1.total_cmp(&b.1));
+                let worst = worst.map(|(one, ratio)| {
+                    format!("; it loses most on {}, where {} is better ({})", one.name, one.best, shown(ratio))
+                });
+                format!(
+                    "Over all scenarios {} is {side} than the best baselines: {} of their numbers in the \
+                     mean{}.",
+                    only.title(),
+                    shown(total),
+                    worst.filter(|_| only.scenarios.iter().any(|one| 1.0 < one.ratio.unwrap_or(0.0))).unwrap_or_default()
+                )
+            }),
+            all => {
+                let scored: Vec<String> = all.iter().filter_map(|score| told(score)).take(3).collect();
+                let out = all.iter().filter(|score| score.total.is_none()).count();
+                let out = if out == 0 { String::new() } else { format!("; {out} without a score") };
+                (!scored.is_empty()).then(|| format!("Best first: {}{out}.", scored.join(", ")))
+            }
+        };
+        sentence.into_iter().collect()
+    }
+
     /// Returns the sections without charts; `feedback` has the sentences about the only policy.
     pub fn sections(&self, feedback: &[String]) -> Vec<Section> {
         let ranked = self.ranked();
@@ -87,6 +118,7 @@ impl ScoredContest<'_> {
         HtmlPage {
             title: self.title(),
             subtitle: self.contest.suite.description.clone(),
+            gist: self.gist(),
             sections,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
@@ -138,7 +170,12 @@ impl ScoredContest<'_> {
         }
         let axis = |title: &str| ChartAxis::log(title, AxisUnit::Ratio);
         ScatterPlot {
-            caption: caption("tail", "Mean against tail", "further left and lower is better"),
+            caption: caption(
+                "tail",
+                "Mean against tail",
+                "further left and lower is better",
+                "points above the line: their slowest jobs pay for the mean",
+            ),
             x: axis("Mean sojourn over that of the best baseline"),
             y: axis("95th percentile over that of the best baseline"),
             series: all,
@@ -153,7 +190,12 @@ impl ScoredContest<'_> {
             .iter()
             .map(|score| score.scenarios.iter().map(|one| one.ratio.unwrap_or(f64::NAN)).collect());
         Heat {
-            caption: caption("where", "Ratio to the best baseline", "lower is better"),
+            caption: caption(
+                "where",
+                "Ratio to the best baseline",
+                "lower is better",
+                "the scenario in which a policy is unlike its others",
+            ),
             x: "Scenario".to_owned(),
             y: "Policy".to_owned(),
             columns: self.contest.suite.scenarios.iter().map(|one| one.label.clone()).collect(),
@@ -247,23 +289,30 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
         ratios: score.scenarios.iter().map(ratio).collect(),
     };
     Ratios {
-        caption: caption("ratios", "Ratio to the best baseline", "lower is better"),
+        caption: caption(
+            "ratios",
+            "Ratio to the best baseline",
+            "lower is better",
+            "bands that lie below 1: there the policy beats every baseline",
+        ),
         y: "Ratio".to_owned(),
         x: "Scenario".to_owned(),
         groups: scores[0].scenarios.iter().map(|one| one.name.clone()).collect(),
         series: scores.iter().enumerate().map(series).collect(),
         looks: Vec::new(),
+        shared: None,
         band: "95 % confidence, paired by seed".to_owned(),
     }
     .draw()
 }
 
-fn caption(id: &str, title: &str, beneath: &str) -> Caption {
+fn caption(id: &str, title: &str, beneath: &str, look_for: &'static str) -> Caption {
     Caption {
         id: format!("score-{id}"),
         title: title.to_owned(),
         beneath: beneath.to_owned(),
         description: format!("{title}; {beneath}"),
+        look_for,
         doubted: DoubtedValues::default(),
     }
 }

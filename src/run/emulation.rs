@@ -329,6 +329,8 @@ impl Prepared {
             // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
+            topology: topology.clone(),
+            tells_room: self.tells_room(),
         })?;
         let links = cast::links(scenario, topology, &effects);
         let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());

@@ -31,6 +31,8 @@ pub struct Caption {
     pub beneath: String,
     /// A description of the chart for readers who cannot see it.
     pub description: String,
+    /// The end of the sentence "Look for …" below the chart on a page; may be empty.
+    pub look_for: &'static str,
     /// Values that a reader should doubt.
     pub doubted: DoubtedValues,
 }
@@ -41,12 +43,24 @@ pub struct Drawing {
     id: String,
     title: String,
     description: String,
+    look_for: &'static str,
+    range: Option<(f64, f64)>,
     width: f64,
     height: f64,
     body: String,
 }
 
 impl Drawing {
+    /// Returns the ends of its vertical axis of values; `None` without one.
+    pub const fn range(&self) -> Option<(f64, f64)> {
+        self.range
+    }
+
+    /// Returns the end of the sentence "Look for …" below it; may be empty.
+    pub const fn look_for(&self) -> &'static str {
+        self.look_for
+    }
+
     /// Returns its title.
     pub fn title(&self) -> &str {
         &self.title
@@ -121,6 +135,8 @@ pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
+    look_for: &'static str,
+    range: Option<(f64, f64)>,
     pub(super) width: f64,
     /// The y coordinate below which the sheet is still empty.
     pub(super) below: f64,
@@ -144,6 +160,8 @@ impl ChartSheet {
             id: identifier(&caption.id),
             title: clean(&caption.title),
             description: clean(&caption.description),
+            look_for: caption.look_for,
+            range: None,
             width,
             below: MARGIN,
             body: String::new(),
@@ -246,6 +264,7 @@ impl ChartSheet {
         // needs room beyond the edge.
         let right = self.width - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
+        self.range = Some(y.range);
         let title = fit(&y.title, self.room());
         let level = |labelled: bool, to: f64| -> String {
             let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
@@ -313,8 +332,8 @@ impl ChartSheet {
             self.below += LEADING;
             self.add(html! { text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below)) { (line) } });
         }
-        let Self { id, title, description, width, below, body, .. } = self;
-        Drawing { id, title, description, width, height: below + MARGIN, body }
+        let Self { id, title, description, look_for, range, width, below, body, .. } = self;
+        Drawing { id, title, description, look_for, range, width, height: below + MARGIN, body }
     }
 }
 

@@ -217,6 +217,6 @@ mod tests {
     fn a_cell_without_a_number_is_empty() {
         let svg = heat(2, &[0.25, f64::NAN]);
         assert!(svg.contains("n0, n0: 25 %") && !svg.contains("n0, n1"), "{svg}");
-        assert!(svg.contains("Not drawn: 1 value beyond all numbers."));
+        assert!(svg.contains("Not drawn: 1 value without a result."));
     }
 }

@@ -76,7 +76,7 @@ impl ValueLines {
         for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
         }
-        let x = AxisScale::new(&self.x, over, ScaleEnds::Round, 7);
+        let x = AxisScale::new(&self.x, over, ScaleEnds::Exact, 7);
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
         let mut sheet = ChartSheet::new(&self.caption);

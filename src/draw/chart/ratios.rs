@@ -29,6 +29,8 @@ pub struct Ratios {
     pub series: Vec<RatioSeries>,
     /// The look of each group; empty if ratios are coloured by series.
     pub looks: Vec<SeriesLook>,
+    /// As [`ChartAxis::shared`].
+    pub shared: Option<(f64, f64)>,
     /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
@@ -60,7 +62,8 @@ pub struct Ratio {
 impl Ratios {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
-        let axis = ChartAxis::log(&*self.y, AxisUnit::Ratio);
+        let shared = self.shared;
+        let axis = ChartAxis { shared, ..ChartAxis::log(&*self.y, AxisUnit::Ratio) };
         let mut seen = Extent::default();
         let mut marks: Vec<(usize, usize, &Ratio)> = Vec::new();
         for (series, RatioSeries { ratios, .. }) in self.series.iter().enumerate() {

@@ -156,7 +156,7 @@ mod tests {
     fn values_that_cannot_be_drawn_are_left_out_with_a_note() {
         let svg = draw(&[(0.0, 5.0), (f64::NAN, 5.0)]);
         assert!(!svg.contains("job_1"), "{svg}");
-        assert!(svg.contains("Not drawn: 1 value beyond all numbers."), "{svg}");
+        assert!(svg.contains("Not drawn: 1 value without a result."), "{svg}");
         assert!(svg.contains("Not drawn: 1 value of zero or less (logged, logarithmic)."), "{svg}");
         draw(&[]);
     }

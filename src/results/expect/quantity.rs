@@ -193,6 +193,10 @@ fn computed() -> Vec<NamedQuantity> {
         /// The share of its reduce slots in use.
         "node.utilisation.reduce": Nodes, SHARE =
             Node(|row| part(row.reduce_busy_ms, row.reduce_slot_ms));
+        /// The share of its memory that attempts hold.
+        "node.utilisation.memory": Nodes, SHARE = Node(|row| number(row.memory_share));
+        /// The share of its cores that attempts hold.
+        "node.utilisation.cores": Nodes, SHARE = Node(|row| number(row.cores_share));
         /// From the first arrival to the last end of a job.
         "makespan": One, TIME = Summary("makespan_s");
         /// How long the cluster ran.
@@ -207,6 +211,10 @@ fn computed() -> Vec<NamedQuantity> {
         "utilisation.map": One, SHARE = Summary("slot_utilisation.map");
         /// The share of reduce slots in use.
         "utilisation.reduce": One, SHARE = Summary("slot_utilisation.reduce");
+        /// The share of memory that attempts hold, where `cluster.resources` counts it.
+        "utilisation.memory": One, SHARE = Summary("resource_utilisation.memory");
+        /// The share of cores that attempts hold, where `cluster.resources` counts them.
+        "utilisation.cores": One, SHARE = Summary("resource_utilisation.cores");
         /// The share of the slot time of reduces for which they wait in their slots for maps.
         "maps_wait": One, SHARE = Summary("maps_wait");
         /// The slot time that maps ask for while jobs arrive, over that of the map slots.

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 
 use super::decisions::Decisions;
 use super::events::Events;
@@ -27,12 +28,14 @@ use super::faults::Faults;
 use super::heartbeats::{AlikeHeartbeats, Counter};
 use super::histograms::Histograms;
 use super::jobs::{JobsTable, keys_on};
+use super::resources::ResourceTally;
 use super::summary::{Summary, SummaryTally};
 use super::tasks::TasksTable;
 use super::timeline::Timeline;
 use super::waste::Waste;
 use super::{RecordError, RunBooks, RunEnd, RunFacts, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -68,6 +71,10 @@ pub struct Setup {
     pub demands: Vec<JobDemand>,
     /// The chains of jobs; empty unless `settings` record them.
     pub chains: Vec<Vec<JobId>>,
+    /// The nodes.
+    pub topology: Arc<Topology>,
+    /// Whether refusals for lack of memory or cores are told even if `settings` record no decisions.
+    pub tells_room: bool,
 }
 
 /// The names of a tracker's node and rack in tables: names of hosts, or numbers.
@@ -170,14 +177,22 @@ impl Recorder {
         let jobs = (folder.as_deref())
             .map(|it| JobsTable::create(it, &keys_on(&settings), chains))
             .transpose()?;
+        let settings = RecordSpec { decisions: settings.decisions || setup.tells_room, ..settings };
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
+        let mut tally = SummaryTally::new(demands);
+        if !setup.topology.counted().are_only_slots() {
+            let folder = folder.as_deref().filter(|_| settings.timeline);
+            let counted = ResourceTally::create(setup.topology, folder, settings.sample)?;
+            tally.resources = Some(Arc::new(Mutex::new(counted)));
+        }
+        watchers.extend(tally.resources.iter().map(|it| Box::new(it.clone()) as _));
         // Put the watchers that want each heartbeat first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up.or(SimSpan::ZERO)),
             jobs,
-            tally: SummaryTally::new(demands),
+            tally,
             waste: (settings.waste || setup.counts_losses).then(Waste::default),
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),

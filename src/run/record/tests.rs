@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use self::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
+use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::{
     AttemptFact, AttemptState, AutoSpan, Fact, JobFact, JobId, JobSize, JobSpec, Locality, Outcome,
     PerSlot, PhaseTimes, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
@@ -68,6 +69,8 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
         counts_losses: false,
         demands: Vec::new(),
         chains: Vec::new(),
+        topology: Topology::new(&ClusterSpec::default()).into(),
+        tells_room: false,
     }
 }
 

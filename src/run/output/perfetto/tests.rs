@@ -9,6 +9,7 @@ use super::*;
 use crate::record::tests::stream::{Stream, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
+use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::{AttemptState, JobSpec};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -37,6 +38,8 @@ fn trace(stream: Stream, millis: u64) -> String {
         counts_losses: false,
         demands: Vec::new(),
         chains: Vec::new(),
+        topology: Topology::new(&ClusterSpec::default()).into(),
+        tells_room: false,
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
