@@ -40,7 +40,7 @@ use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
 use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
-use mumakil_scenario::workload::Workload;
+use mumakil_scenario::workload::{ArrivalPace, Workload};
 use mumakil_scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 
 pub use bench::bench;
@@ -329,7 +329,8 @@ impl Prepared {
             // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
-            topology: topology.clone(),
+            is_batch: scenario.workload.pace == ArrivalPace::Batch,
+            topology: (!topology.counted().are_only_slots()).then(|| topology.clone()),
             tells_room: self.tells_room(),
         })?;
         let links = cast::links(scenario, topology, &effects);

@@ -10,7 +10,10 @@ use super::text::{Coordinate, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
 /// The width of most drawings; the height depends on the content.
-const WIDTH: f64 = 720.0;
+pub(super) const WIDTH: f64 = 720.0;
+
+/// The width of the same drawings for a narrow screen, on which the letters keep their size.
+const NARROW: f64 = 440.0;
 
 /// The width of a drawing that takes the whole width of a page: that of two drawings side by side,
 /// and of the gap between them.
@@ -48,6 +51,7 @@ pub struct Drawing {
     width: f64,
     height: f64,
     body: String,
+    narrow: Option<Box<Self>>,
 }
 
 impl Drawing {
@@ -59,6 +63,17 @@ impl Drawing {
     /// Returns the end of the sentence "Look for …" below it; may be empty.
     pub const fn look_for(&self) -> &'static str {
         self.look_for
+    }
+
+    /// Draws a chart for usual and for narrow screens.
+    pub(super) fn in_both_widths(draw: impl Fn(f64) -> Self) -> Self {
+        let narrow = draw(NARROW);
+        Self { narrow: Some(Box::new(narrow)), ..draw(WIDTH) }
+    }
+
+    /// Returns the same drawing for narrow screens; `None` for one that needs the whole width.
+    pub fn narrow(&self) -> Option<&Self> {
+        self.narrow.as_deref()
     }
 
     /// Returns its title.
@@ -145,9 +160,12 @@ pub(super) struct ChartSheet {
 }
 
 impl ChartSheet {
-    /// Returns a sheet on which the title is drawn.
-    pub(super) fn new(caption: &Caption) -> Self {
-        Self::of_width(caption, WIDTH)
+    /// Returns a sheet of this width on which the title is drawn.
+    pub(super) fn new(caption: &Caption, width: f64) -> Self {
+        let sheet = Self::of_width(caption, width);
+        // Both widths of a chart are on one page.
+        let mark = if width == NARROW { "-narrow" } else { "" };
+        Self { id: sheet.id + mark, ..sheet }
     }
 
     /// Returns a sheet as wide as a page, on which the title is drawn.
@@ -333,7 +351,17 @@ impl ChartSheet {
             self.add(html! { text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below)) { (line) } });
         }
         let Self { id, title, description, look_for, range, width, below, body, .. } = self;
-        Drawing { id, title, description, look_for, range, width, height: below + MARGIN, body }
+        Drawing {
+            id,
+            title,
+            description,
+            look_for,
+            range,
+            width,
+            height: below + MARGIN,
+            body,
+            narrow: None,
+        }
     }
 }
 
@@ -400,7 +428,7 @@ mod tests {
     #[test]
     fn only_a_file_of_its_own_brings_style_and_paper() {
         let caption = Caption { id: "a".to_owned(), title: "<A>".to_owned(), ..Caption::default() };
-        let drawing = ChartSheet::new(&caption).finish();
+        let drawing = ChartSheet::new(&caption, WIDTH).finish();
         assert!(drawing.svg().contains("<style>"));
         assert!(!drawing.inline().contains("<style>"));
         assert!(drawing.inline().contains("<title id=\"a-title\">&lt;A&gt;</title>"));

@@ -62,6 +62,10 @@ pub struct Ratio {
 impl Ratios {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let shared = self.shared;
         let axis = ChartAxis { shared, ..ChartAxis::log(&*self.y, AxisUnit::Ratio) };
         let mut seen = Extent::default();
@@ -83,7 +87,7 @@ impl Ratios {
         }
         let y = AxisScale::ratios(&axis, extent, 6);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         sheet.legend(&self.keys(&marks));
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());

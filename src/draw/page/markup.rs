@@ -197,6 +197,9 @@ fn chart(drawing: &Drawing) -> Markup {
     html! {
         figure class=[drawing.is_wide().then_some("wide")] {
             div.canvas tabindex="0" { (PreEscaped(drawing.inline())) }
+            @if let Some(narrow) = drawing.narrow() {
+                div.narrow { (PreEscaped(narrow.inline())) }
+            }
             @if !drawing.look_for().is_empty() { figcaption { "Look for " (drawing.look_for()) "." } }
         }
     }

@@ -107,6 +107,8 @@ fn of_table<R: TableRow>(
         let unit = match column.info.name {
             _ if column.info.is_time() => Unit::TIME,
             bytes if bytes.ends_with("_bytes") => Unit::BYTES,
+            // One or zero: its mean is a share.
+            "missed" => Unit::SHARE,
             _ => Unit::PLAIN,
         };
         let about = as_part(about);

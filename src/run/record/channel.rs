@@ -69,10 +69,12 @@ pub struct Setup {
     /// The slot time that each job asks for, by its number; empty if jobs arrive by the progress of
     /// the cluster.
     pub demands: Vec<JobDemand>,
+    /// Whether the scenario says that the jobs are a batch, with which no cluster keeps up.
+    pub is_batch: bool,
     /// The chains of jobs; empty unless `settings` record them.
     pub chains: Vec<Vec<JobId>>,
-    /// The nodes.
-    pub topology: Arc<Topology>,
+    /// The nodes, if memory or cores are counted.
+    pub topology: Option<Arc<Topology>>,
     /// Whether refusals for lack of memory or cores are told even if `settings` record no decisions.
     pub tells_room: bool,
 }
@@ -180,10 +182,10 @@ impl Recorder {
         let settings = RecordSpec { decisions: settings.decisions || setup.tells_room, ..settings };
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
-        let mut tally = SummaryTally::new(demands);
-        if !setup.topology.counted().are_only_slots() {
+        let mut tally = SummaryTally::new(demands, setup.is_batch);
+        if let Some(topology) = setup.topology {
             let folder = folder.as_deref().filter(|_| settings.timeline);
-            let counted = ResourceTally::create(setup.topology, folder, settings.sample)?;
+            let counted = ResourceTally::create(topology, folder, settings.sample)?;
             tally.resources = Some(Arc::new(Mutex::new(counted)));
         }
         watchers.extend(tally.resources.iter().map(|it| Box::new(it.clone()) as _));

@@ -205,8 +205,8 @@ pub(super) struct LevelArea {
 
 impl SummaryTally {
     /// Returns the tally of a run whose jobs ask for this slot time.
-    pub(super) fn new(demands: Vec<JobDemand>) -> Self {
-        Self { load: LoadTally::new(demands), ..Self::default() }
+    pub(super) fn new(demands: Vec<JobDemand>, is_batch: bool) -> Self {
+        Self { load: LoadTally::new(demands, is_batch), ..Self::default() }
     }
 
     /// Returns the cost of faults; `None` without incidents and lost attempts.

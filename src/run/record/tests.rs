@@ -13,7 +13,6 @@ use tempfile::TempDir;
 use self::stream::{Stream, again, map, reduce};
 use super::*;
 use mumakil_base::units::SimSpan;
-use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::{
     AttemptFact, AttemptState, AutoSpan, Fact, JobFact, JobId, JobSize, JobSpec, Locality, Outcome,
     PerSlot, PhaseTimes, Reason, Role, SlotKind, TaskId, TaskKind, TrackerId,
@@ -68,8 +67,9 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
         watchers: Vec::new(),
         counts_losses: false,
         demands: Vec::new(),
+        is_batch: false,
         chains: Vec::new(),
-        topology: Topology::new(&ClusterSpec::default()).into(),
+        topology: None,
         tells_room: false,
     }
 }

@@ -9,7 +9,6 @@ use super::*;
 use crate::record::tests::stream::{Stream, map, reduce};
 use crate::record::{Recorder, RunFacts, Setup};
 use mumakil_base::units::SimSpan;
-use mumakil_core::cluster::{ClusterSpec, Topology};
 use mumakil_core::mapred::{AttemptState, JobSpec};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -37,8 +36,9 @@ fn trace(stream: Stream, millis: u64) -> String {
         watchers: vec![watcher],
         counts_losses: false,
         demands: Vec::new(),
+        is_batch: false,
         chains: Vec::new(),
-        topology: Topology::new(&ClusterSpec::default()).into(),
+        topology: None,
         tells_room: false,
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
