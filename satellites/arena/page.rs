@@ -42,35 +42,24 @@ impl ScoredContest<'_> {
         format!("{what} on the suite {}", self.contest.suite.name)
     }
 
-    /// Returns the result in a sentence.
-    pub fn gist(&self) -> Vec<String> {
+    /// Returns the result in a sentence; none without a score.
+    pub fn gist(&self) -> Option<String> {
         let ranked = self.ranked();
-        let told =
-            |score: &PolicyScore| Some(format!("{} ({})", score.title(), shown(score.total?)));
-        let sentence = match &ranked[..] {
-            [only] => only.total.map(|total| {
-                let side = if total < 1.0 { "better" } else { "worse" };
-                let ratios = only.scenarios.iter().filter_map(|one| Some((one, one.ratio?)));
-                let worst = ratios.max_by(|a, b| a.1.total_cmp(&b.1));
-                let worst = worst.map(|(one, ratio)| {
-                    format!("; it loses most on {}, where {} is better ({})", one.name, one.best, shown(ratio))
-                });
-                format!(
-                    "Over all scenarios {} is {side} than the best baselines: {} of their numbers in the \
-                     mean{}.",
-                    only.title(),
-                    shown(total),
-                    worst.filter(|_| only.scenarios.iter().any(|one| 1.0 < one.ratio.unwrap_or(0.0))).unwrap_or_default()
-                )
-            }),
-            all => {
-                let scored: Vec<String> = all.iter().filter_map(|score| told(score)).take(3).collect();
-                let out = all.iter().filter(|score| score.total.is_none()).count();
-                let out = if out == 0 { String::new() } else { format!("; {out} without a score") };
-                (!scored.is_empty()).then(|| format!("Best first: {}{out}.", scored.join(", ")))
-            }
-        };
-        sentence.into_iter().collect()
+        if let [only] = &ranked[..] {
+            let total = shown(only.total?);
+            let ratios = only.scenarios.iter().filter_map(|one| Some((one, one.ratio?)));
+            let (worst, ratio) = ratios.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let (name, best, ratio) = (&worst.name, &worst.best, shown(ratio));
+            return Some(format!(
+                "{}: {total} of the best baselines' numbers in the mean, so less than 1 is better; the \
+                 worst is {name}, {ratio} of {best}.",
+                only.title()
+            ));
+        }
+        let best =
+            ranked.iter().filter_map(|of| Some(format!("{} ({})", of.title(), shown(of.total?))));
+        let best: Vec<String> = best.take(3).collect();
+        (!best.is_empty()).then(|| format!("Best first: {}.", best.join(", ")))
     }
 
     /// Returns the sections without charts; `feedback` has the sentences about the only policy.
@@ -118,7 +107,7 @@ impl ScoredContest<'_> {
         HtmlPage {
             title: self.title(),
             subtitle: self.contest.suite.description.clone(),
-            gist: self.gist(),
+            gist: self.gist().into_iter().collect(),
             sections,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }

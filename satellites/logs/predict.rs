@@ -550,7 +550,9 @@ impl OtherSettings {
             return format!("With {sets}: no job succeeds");
         };
         let band = match error_band {
-            Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
+            Some([low, high]) => {
+                format!(" (by the error of the replay {} to {})", span(low), span(high))
+            }
             None => " (one job alone gives no band)".to_owned(),
         };
         let replayed: Vec<f64> =

@@ -326,12 +326,10 @@ impl Prepared {
             labels: self.labels(),
             progress: options.progress,
             watchers,
-            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
             is_batch: scenario.workload.pace == ArrivalPace::Batch,
-            topology: (!topology.counted().are_only_slots()).then(|| topology.clone()),
-            tells_room: self.tells_room(),
+            topology: Some(topology.clone()),
         })?;
         let links = cast::links(scenario, topology, &effects);
         let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());

@@ -33,7 +33,7 @@ pub(super) fn sections(prediction: &Prediction<'_>) -> Vec<Section> {
     let (means, jobs) = (sides::means(prediction), jobs(prediction));
     let what_if = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
     let what_if =
-        what_if.map(|what_if| Section::new("What if", what_if_blocks(prediction, what_if)));
+        what_if.map(|what_if| Section::new("What if", settings_blocks(prediction, what_if)));
     [Section::new("In short", short)]
         .into_iter()
         .chain(what_if)
@@ -56,7 +56,7 @@ pub(super) fn gist(prediction: &Prediction<'_>) -> Vec<String> {
 
 /// Returns the sojourns as they were and with the other settings: numbers, and the jobs that change
 /// most.
-fn what_if_blocks(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
+fn settings_blocks(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
     let pairs = what_if.pairs(prediction);
     let numbers = sides::changes(&pairs, what_if).page_table();
     let mut most = pairs.changes().most_first();
@@ -67,14 +67,14 @@ fn what_if_blocks(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<P
 }
 
 /// Draws the sojourns of the jobs as they were and with the other settings, beside links to both runs.
-fn what_if_charts(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
+fn settings_charts(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
     let pairs = what_if.pairs(prediction);
-    let sample = |side: usize| EcdfSample {
+    let samples = [0, 1].map(|side| EcdfSample {
         name: sides::SETTINGS[side].to_owned(),
         values: pairs.0.iter().map(|job| job.took[side] as f64 / 1e3).collect(),
         look: SeriesLook(side),
         published: Vec::new(),
-    };
+    });
     let caption = Caption {
         id: "what-if".to_owned(),
         title: "How long jobs take".to_owned(),
@@ -83,12 +83,11 @@ fn what_if_charts(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<P
         look_for: "the curve furthest left: with it jobs are faster",
         ..Caption::default()
     };
-    let link = |folder: &str, words| (words, format!("{folder}/{REPORT}"));
     vec![
-        PageBlock::Charts(vec![distribution(caption, "Sojourn time", vec![sample(0), sample(1)])]),
+        PageBlock::Charts(vec![distribution(caption, "Sojourn time", samples.into())]),
         PageBlock::Links(vec![
-            link(REPLAY, "Report of the replay"),
-            link(WHAT_IF, "Report of the run with the settings"),
+            ("Report of the replay", format!("{REPLAY}/{REPORT}")),
+            ("Report of the run with the settings", format!("{WHAT_IF}/{REPORT}")),
         ]),
     ]
 }
@@ -97,7 +96,7 @@ pub(super) fn of(log: &Path, prediction: &Prediction<'_>) -> HtmlPage {
     let mut sections = sections(prediction);
     let charts = [vec![scatter(prediction)], sides::timelines(prediction)].map(PageBlock::Charts);
     if let Some(what_if) = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same) {
-        sections[1].blocks.extend(what_if_charts(prediction, what_if));
+        sections[1].blocks.extend(settings_charts(prediction, what_if));
     }
     let place = sections.len() - 2;
     sections.insert(place, Section::new("Logged and predicted", charts.into()));

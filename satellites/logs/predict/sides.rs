@@ -115,34 +115,26 @@ fn unfinished(jobs: &[&JobPair<'_>], side: usize, first: [u64; 2]) -> Vec<(f64, 
     changes
 }
 
-/// Returns the sojourns as they were replayed and with other settings: the mean of all jobs and of
-/// each group, with the band that the error of the replay gives, and two quantiles.
+/// Returns the sojourns as they were replayed and with other settings: of all jobs, and the mean of each
+/// group. A mean has the band that the error of the replay gives.
 pub(super) fn changes(pairs: &JobPairs<'_>, what_if: &OtherSettings) -> SideTable {
     let all = pairs.0.iter().collect::<Vec<_>>();
-    let row = |name: String, jobs: &[&JobPair<'_>], of: fn(&[f64]) -> Option<f64>| {
-        let values = [0, 1].map(|side| {
-            of(&jobs.iter().map(|job| job.took[side] as f64 / 1e3).collect::<Vec<_>>())
-        });
-        SideRow::new(name, Unit::TIME, values.into())
-    };
-    let with_band = |mut row: SideRow| {
-        let band =
-            row.values[1].zip(what_if.bands.mean).map_or_else(String::new, |(mean, band)| {
-                format!("{} to {}", span(mean * band.low), span(mean * band.high))
-            });
-        row.notes = vec![PageCell::text(band)];
-        row
-    };
-    let without = |row: SideRow| SideRow { notes: vec![PageCell::default()], ..row };
     let mut rows = vec![
-        with_band(row("mean".to_owned(), &all, mean)),
-        without(row("median".to_owned(), &all, |values| quantile(values, 0.5))),
-        without(row("95th percentile".to_owned(), &all, |values| quantile(values, 0.95))),
+        change("mean", &all, mean),
+        change("median", &all, |values| quantile(values, 0.5)),
+        change("95th percentile", &all, |values| quantile(values, 0.95)),
     ];
     for grouping in GROUPINGS {
-        for (name, jobs) in grouping.groups(&pairs.0) {
-            rows.push(with_band(row(format!("mean, {} {name}", grouping.word), &jobs, mean)));
-        }
+        let groups = grouping.groups(&pairs.0).into_iter();
+        rows.extend(
+            groups.map(|(name, of)| change(&format!("mean, {} {name}", grouping.word), &of, mean)),
+        );
+    }
+    for (place, row) in rows.iter_mut().enumerate() {
+        let band = row.values[1].zip(what_if.bands.mean).filter(|_| ![1, 2].contains(&place));
+        row.notes = vec![PageCell::text(band.map_or_else(String::new, |(mean, band)| {
+            format!("{} to {}", span(mean * band.low), span(mean * band.high))
+        }))];
     }
     SideTable {
         caption: format!("Sojourns of {}", counted(all.len() as u64, "job")),
@@ -152,6 +144,12 @@ pub(super) fn changes(pairs: &JobPairs<'_>, what_if: &OtherSettings) -> SideTabl
         rows,
         notes: vec![PageColumn::text("by the error")],
     }
+}
+
+/// Returns a number of some jobs on both sides.
+fn change(name: &str, jobs: &[&JobPair<'_>], of: fn(&[f64]) -> Option<f64>) -> SideRow {
+    let sides = [0, 1].map(|side| jobs.iter().map(|job| job.took[side] as f64 / 1e3).collect());
+    SideRow::new(name, Unit::TIME, sides.map(|side: Vec<f64>| of(&side)).into())
 }
 
 /// Returns the mean sojourns of all jobs and of the groups that judge, logged and predicted.

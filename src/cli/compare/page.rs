@@ -54,26 +54,20 @@ pub(super) fn page(registry: &Registry, sides: &[ComparedSide]) -> Result<HtmlPa
     })
 }
 
-/// Returns a sentence for each run but the first: how much faster or slower its jobs are.
+/// Returns a sentence for each run but the first: how long its jobs take beside those of the first.
 pub(super) fn gist(sides: &[ComparedSide]) -> Vec<String> {
     let runs: Vec<_> = runs(sides).collect();
     let Some(((first, of_first), others)) = runs.split_first() else { return Vec::new() };
     let sentences = others.iter().filter_map(|(name, run)| {
-        let pairs = JobPairs::measured([&of_first.jobs, &run.jobs]).most_first();
-        let most = pairs.0.first()?;
-        let [was, is] = [0, 1].map(|side| {
-            pairs.0.iter().map(|pair| pair.took[side] as f64 / 1e3).sum::<f64>() / pairs.0.len() as f64
-        });
-        let of = |sign| pairs.0.iter().filter(|pair| pair.by().signum() == sign).count();
+        let pairs = JobPairs::measured([&of_first.jobs, &run.jobs]).most_first().0;
+        let sums = [0, 1].map(|side| pairs.iter().map(|job| job.took[side]).sum::<u64>());
+        let [was, is] = sums.map(|sum| sum as f64 / 1e3 / pairs.len() as f64);
+        let most = pairs.first()?;
         Some(format!(
-            "In {name} jobs took {} in the mean, in {first} {} ({}): of {}, {} are faster and {} slower; \
-             `{}` differs most, by {}.",
+            "In {name} a job took {} in the mean, in {first} {} ({}); `{}` differs most, by {}.",
             span(is),
             span(was),
             ratio(is / was),
-            counted(pairs.0.len() as u64, "job"),
-            of(-1),
-            of(1),
             most.name(),
             longer(most.difference(), most.difference().abs())
         ))

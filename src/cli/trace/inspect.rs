@@ -148,6 +148,18 @@ impl TraceSurvey {
         }
     }
 
+    /// Returns a line about the jobs with a task longer than the time in which all jobs arrive; `None`
+    /// without any.
+    fn long_tasks(&self, length: f64) -> Option<String> {
+        let long = self.tasks.iter().filter(|task| length < **task).count();
+        let (task, name) = self.longest.as_ref().filter(|_| 0.0 < length && 0 < long)?;
+        let (jobs, task) = (counted(long as u64, "job"), span(*task));
+        let how = if self.has_blocks { ", by its bytes on one disk" } else { "" };
+        Some(format!(
+            "  long     {jobs} with a task longer than that; the longest is {task} of {name}{how}"
+        ))
+    }
+
     /// Returns the measures of which any value is above zero.
     fn measures(self) -> Vec<TraceMeasure> {
         const MEASURES: [(&str, PrintNumber); 7] = [
@@ -182,10 +194,13 @@ fn longest_task(entry: &JobEntry) -> f64 {
         _ => None,
     });
     let (maps, reduces) = (entry.maps.map_or(0, Count::get), entry.reduces.get());
-    let share = |bytes: Bytes, tasks: u32| bytes.get() as f64 / f64::from(tasks.max(1));
-    let output = share(entry.output, if reduces == 0 { maps } else { reduces });
-    let input = share(entry.input.unwrap_or_default(), maps).max(share(entry.shuffle, reduces));
-    told.reduce(f64::max).unwrap_or(input.max(output) / DISK_RATE)
+    let parts = [
+        (entry.input.unwrap_or_default(), maps),
+        (entry.shuffle, reduces),
+        (entry.output, if reduces == 0 { maps } else { reduces }),
+    ];
+    let bytes = parts.map(|(bytes, tasks)| bytes.get() as f64 / f64::from(tasks.max(1)));
+    told.reduce(f64::max).unwrap_or(bytes.into_iter().fold(0.0, f64::max) / DISK_RATE)
 }
 
 /// Returns the place of an ending in [`ENDINGS`].
@@ -228,14 +243,7 @@ fn told(
         let length = span(length);
         lines.line(format!("  arrivals {an_hour:.1} jobs an hour for {length}   mean gap {gap}"));
     }
-    let long = survey.tasks.iter().filter(|task| length < **task).count();
-    if let Some((task, name)) = survey.longest.as_ref().filter(|_| 0.0 < length && 0 < long) {
-        let (jobs, task) = (counted(long as u64, "job"), span(*task));
-        let how = if survey.has_blocks { ", by its bytes on one disk" } else { "" };
-        lines.line(format!(
-            "  long     {jobs} with a task longer than that; the longest is {task} of {name}{how}"
-        ));
-    }
+    survey.long_tasks(length).into_iter().for_each(|words| lines.line(words));
     for (word, counts) in ["jobs", "attempts"].iter().zip(survey.endings) {
         let parts: Vec<String> = counts
             .iter()

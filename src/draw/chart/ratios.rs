@@ -197,6 +197,7 @@ mod tests {
                 ratios,
             }],
             looks: Vec::new(),
+            shared: None,
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()

@@ -360,7 +360,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             let spacing = if log { Spacing::Log } else { Spacing::Linear };
-            let axis = ChartAxis { title: String::new(), unit: AxisUnit::Plain, spacing };
+            let axis = ChartAxis { spacing, ..ChartAxis::linear("", AxisUnit::Plain) };
             let scale = scale(&axis, &values);
             let mut shown: Vec<f64> = values.into_iter().filter(|value| axis.shows(*value)).collect();
             shown.sort_by(f64::total_cmp);

@@ -107,8 +107,8 @@ fn of_table<R: TableRow>(
         let unit = match column.info.name {
             _ if column.info.is_time() => Unit::TIME,
             bytes if bytes.ends_with("_bytes") => Unit::BYTES,
-            // One or zero: its mean is a share.
-            "missed" => Unit::SHARE,
+            // One or zero, whose mean is a share.
+            "missed" | "memory_share" | "cores_share" => Unit::SHARE,
             _ => Unit::PLAIN,
         };
         let about = as_part(about);
@@ -195,10 +195,6 @@ fn computed() -> Vec<NamedQuantity> {
         /// The share of its reduce slots in use.
         "node.utilisation.reduce": Nodes, SHARE =
             Node(|row| part(row.reduce_busy_ms, row.reduce_slot_ms));
-        /// The share of its memory that attempts hold.
-        "node.utilisation.memory": Nodes, SHARE = Node(|row| number(row.memory_share));
-        /// The share of its cores that attempts hold.
-        "node.utilisation.cores": Nodes, SHARE = Node(|row| number(row.cores_share));
         /// From the first arrival to the last end of a job.
         "makespan": One, TIME = Summary("makespan_s");
         /// How long the cluster ran.

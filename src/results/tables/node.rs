@@ -35,9 +35,11 @@ table! {
         #[quantity = "node.busy.reduce"]
         reduce_busy_ms: SlotMillis,
         /// The share of its memory that attempts held, where `cluster.resources` counts it.
+        #[quantity = "node.utilisation.memory"]
         #[record = "by_node"]
         memory_share: Option<f64>,
         /// The share of its cores that attempts held, where `cluster.resources` counts them.
+        #[quantity = "node.utilisation.cores"]
         #[record = "by_node"]
         cores_share: Option<f64>,
         /// The number of map and reduce attempts that ended on it.

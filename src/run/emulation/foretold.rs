@@ -80,10 +80,10 @@ impl Prepared {
         let demands = self.demands();
         let arrivals: Vec<SimTime> = demands.iter().filter_map(|demand| demand.arrives).collect();
         let window = *arrivals.iter().max()? - *arrivals.iter().min()?;
-        let task = |demand: &JobDemand| demand.task.map.max(demand.task.reduce);
-        let (place, longest) = demands.iter().enumerate().max_by_key(|(_, demand)| task(demand))?;
-        let is_long = MANY_ARRIVALS <= arrivals.len() && window < task(longest);
-        is_long.then(|| (&*self.workload.arrivals[place].spec.name, task(longest), window))
+        let tasks = demands.iter().map(|demand| demand.task.map.max(demand.task.reduce));
+        let (place, task) = tasks.enumerate().max_by_key(|(_, task)| *task)?;
+        let is_long = MANY_ARRIVALS <= arrivals.len() && window < task;
+        is_long.then(|| (&*self.workload.arrivals[place].spec.name, task, window))
     }
 
     /// Returns the end of the warm-up, as far as it is known before the run.

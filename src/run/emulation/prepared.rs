@@ -351,12 +351,6 @@ impl Prepared {
         known.extend("rack", labels.iter().map(|label| label.rack.as_str().into()));
     }
 
-    /// Returns whether refusals for lack of memory or cores are told even if no decisions are recorded:
-    /// without them, `explain` would not know what the jobs waited for.
-    pub(super) fn tells_room(&self) -> bool {
-        self.scenario.record.tasks && !self.topology.counted().are_only_slots()
-    }
-
     /// Returns the number of jobs of the workload.
     pub fn jobs(&self) -> u64 {
         self.workload.arrivals.len() as u64

@@ -168,7 +168,7 @@ impl RunReport<'_> {
                 summary.run.seed,
                 scenario.clock
             ),
-            gist: gist::sentences(&source)?,
+            gist: gist::sentences(&source),
             sections,
             version: summary.run.version.clone(),
         })

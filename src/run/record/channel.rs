@@ -73,10 +73,8 @@ pub struct Setup {
     pub is_batch: bool,
     /// The chains of jobs; empty unless `settings` record them.
     pub chains: Vec<Vec<JobId>>,
-    /// The nodes, if memory or cores are counted.
+    /// The nodes, for their memory and cores; `None` for clusters that count only slots.
     pub topology: Option<Arc<Topology>>,
-    /// Whether refusals for lack of memory or cores are told even if `settings` record no decisions.
-    pub tells_room: bool,
 }
 
 /// The names of a tracker's node and rack in tables: names of hosts, or numbers.
@@ -179,11 +177,10 @@ impl Recorder {
         let jobs = (folder.as_deref())
             .map(|it| JobsTable::create(it, &keys_on(&settings), chains))
             .transpose()?;
-        let settings = RecordSpec { decisions: settings.decisions || setup.tells_room, ..settings };
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
         let mut tally = SummaryTally::new(demands, setup.is_batch);
-        if let Some(topology) = setup.topology {
+        if let Some(topology) = setup.topology.filter(|it| !it.counted().are_only_slots()) {
             let folder = folder.as_deref().filter(|_| settings.timeline);
             let counted = ResourceTally::create(topology, folder, settings.sample)?;
             tally.resources = Some(Arc::new(Mutex::new(counted)));

@@ -36,7 +36,7 @@ struct NodeTally {
     first: Option<PerSlot<u32>>,
     there: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
-    resources: ResourceAreas,
+    memory_and_cores: [ResourceAreas; 2],
 }
 
 /// How much output the successful maps of a job left on each node and in each rack, by
@@ -123,7 +123,8 @@ impl NodeTally {
     fn row(self, label: &NodeLabel, ended: SimTime) -> NodeRow {
         let millis = |area: &LevelArea| SlotMillis((area.until(ended) / 1_000) as u64);
         let first = self.first.unwrap_or_default();
-        let ResourceShares { memory, cores } = self.resources.shares(&self.resources, ended);
+        let [there, resources] = &self.memory_and_cores;
+        let ResourceShares { memory, cores } = ResourceShares::of(resources, there, ended);
         NodeRow {
             node: label.node.as_str().into(),
             rack: label.rack.as_str().into(),
@@ -191,11 +192,12 @@ impl Watcher for Nodes {
             _ => {}
         }
         if let Some(change) = ResourceChange::of(event, books, &self.topology) {
-            let areas = &mut self.node(change.tracker).resources;
+            let [there, held] = &mut self.node(change.tracker).memory_and_cores;
             // A tracker that restarts brings nothing new.
-            if !change.is_known_in(areas) {
-                areas.change(event.at, &change);
+            if change.pool.is_none() {
+                there.iter_mut().for_each(|area| area.set(event.at, 0));
             }
+            change.enter(event.at, if change.pool.is_none() { there } else { held });
         }
         if let Some(shift) = books.shift {
             let held = &mut self.node(shift.tracker).held[shift.task.slot()];

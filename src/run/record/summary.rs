@@ -277,7 +277,7 @@ impl SummaryTally {
                 mean_wait_s: mean(&waits),
                 slots: share(jobs.iter().map(|job| held(job)).sum(), all),
                 resources: (self.resources.as_ref())
-                    .map(|counted| counted.lock().of_pool(name, end.run.ended)),
+                    .map(|counted| counted.lock().shares(Some(name), end.run.ended)),
             }
         });
         summaries.collect()
@@ -337,7 +337,7 @@ impl SummaryTally {
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
             resource_utilisation: (self.resources.as_ref())
-                .map(|counted| counted.lock().shares(run.ended)),
+                .map(|counted| counted.lock().shares(None, run.ended)),
             maps_wait: share(self.maps_wait, self.held.reduce.until(run.ended)),
             load: self.load.summary(books),
             waste: waste.cloned(),

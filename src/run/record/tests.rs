@@ -70,7 +70,6 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
         is_batch: false,
         chains: Vec::new(),
         topology: None,
-        tells_room: false,
     }
 }
 

@@ -5,7 +5,6 @@ use crate::conclude::findings::{Metric, StudyFindings};
 use crate::plan::manifest::StudyManifest;
 use indexmap::IndexMap;
 use mumakil_base::statistics::Band;
-use mumakil_base::units::tell::counted;
 use mumakil_compare::RatioVerdict;
 use mumakil_results::expect::{Unit, VerdictState, capital, in_words};
 
@@ -28,21 +27,29 @@ pub fn gist(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<String> {
             sentences.extend(extremes(sheet, metric));
         }
     }
-    let all = findings.verdicts.len();
-    let of = |state| findings.verdicts.iter().filter(|found| found.state == state).count();
-    let others = [
-        (of(VerdictState::Fails), "fail"),
-        (of(VerdictState::Undecided), "undecided"),
-        (of(VerdictState::KnownGap), "a known gap"),
+    let states = [
+        (VerdictState::Holds, "hold"),
+        (VerdictState::Fails, "fail"),
+        (VerdictState::Undecided, "undecided"),
+        (VerdictState::KnownGap, "known gaps"),
     ];
-    let others = others.iter().filter(|(count, _)| 0 < *count);
-    let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
-    if 0 < all {
-        let holds = of(VerdictState::Holds);
-        let all = counted(all as u64, "expectation");
-        sentences.push(format!("Of {all}, {holds} hold{others}."));
-    }
+    let counts = states.map(|(state, word)| {
+        (findings.verdicts.iter().filter(|found| found.state == state).count(), word)
+    });
+    sentences.extend(listed_counts(counts, "").map(|counts| format!("Expectations: {counts}.")));
     sentences
+}
+
+/// Returns the counts above zero with their words; `None` without any.
+fn listed_counts<const N: usize>(counts: [(usize, &str); N], of: &str) -> Option<String> {
+    let some = counts.iter().filter(|(count, _)| 0 < *count);
+    let told: Vec<String> = some
+        .map(|(count, word)| match of {
+            "" => format!("{count} {word}"),
+            _ => format!("{word} in {count}{of}"),
+        })
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Returns how far the ratio of a decided comparison is from one, as a logarithm; 0 for others.
@@ -63,24 +70,23 @@ fn compared(metric: &Metric, cells: &[&Comparison]) -> String {
     }
     let (less, more) =
         if metric.unit == Unit::TIME { ("shorter", "longer") } else { ("lower", "higher") };
-    let of = |verdict| cells.iter().filter(|one| one.pair.verdict == verdict).count();
-    let counts = [
-        (of(RatioVerdict::Less), less),
-        (of(RatioVerdict::More), more),
-        (of(RatioVerdict::Same), "the same"),
-        (of(RatioVerdict::Undecided) + of(RatioVerdict::Unknown), "undecided"),
+    let verdicts = [
+        (RatioVerdict::Less, less),
+        (RatioVerdict::More, more),
+        (RatioVerdict::Same, "the same"),
+        (RatioVerdict::Undecided, "undecided"),
     ];
-    let told = counts.iter().filter(|(count, _)| 0 < *count);
-    let told: Vec<String> = told.map(|(count, word)| format!("{word} in {count}")).collect();
+    let counts = verdicts.map(|(verdict, word)| {
+        (cells.iter().filter(|one| one.pair.verdict == verdict).count(), word)
+    });
     let largest = cells.iter().max_by(|a, b| effect(a).total_cmp(&effect(b)));
     let largest = largest.filter(|one| 0.0 < effect(one));
+    let name = format!("{} against {}", first.other, first.base);
     format!(
-        "{words}, {} against {}: of {} cells {}{}.",
-        first.other,
-        first.base,
-        cells.len(),
-        told.join(", "),
-        largest.map_or_else(String::new, |one| format!("; most {}", one.words)),
+        "{words}, {name}: {}{}.",
+        listed_counts(counts, &format!(" of {} cells", cells.len())).unwrap_or_default(),
+        // Its words begin with the two values, which are told already.
+        largest.map_or_else(String::new, |one| format!("; most{}", &one.words[name.len()..])),
     )
 }
 

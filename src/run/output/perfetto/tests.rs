@@ -39,7 +39,6 @@ fn trace(stream: Stream, millis: u64) -> String {
         is_batch: false,
         chains: Vec::new(),
         topology: None,
-        tells_room: false,
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));
