@@ -229,8 +229,8 @@ fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
     // Only an end at zero is shorter by all of it: `by 99.8 %`.
     let percent = |off: f64| {
-        let told = (2..=9).map(|digits| significant(off * 100.0, digits));
-        let told = told.into_iter().find(|text| text != "100" || 1.0 <= off);
+        let mut texts = (2..=9).map(|digits| significant(off * 100.0, digits));
+        let told = texts.find(|text| text != "100" || 1.0 <= off);
         format!("by {} %", told.unwrap_or_else(|| "100".to_owned()))
     };
     // Cap the ratio: a base of nearly zero gives a number that fills the line.

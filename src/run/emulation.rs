@@ -313,8 +313,7 @@ impl Prepared {
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
-        // The checker needs events in the order of time; on a scaled clock several threads send
-        // them.
+        // The checker needs the order of time, which the threads of a scaled clock do not keep.
         let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
         let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
         let mut watchers = options.watchers;

@@ -31,9 +31,9 @@ pub(super) fn sections(prediction: &Prediction<'_>) -> Vec<Section> {
         PageBlock::Sentences(notes),
     ];
     let (means, jobs) = (sides::means(prediction), jobs(prediction));
-    let what_if = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
+    let other = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
     let what_if =
-        what_if.map(|what_if| Section::new("What if", settings_blocks(prediction, what_if)));
+        other.map(|what_if| Section::new("What if", settings_blocks(prediction, what_if)));
     [Section::new("In short", short)]
         .into_iter()
         .chain(what_if)

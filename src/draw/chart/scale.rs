@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "Not drawn: 1 value beyond all numbers.",
+                "Not drawn: 1 value without a result.",
                 "Not drawn: 2 values of zero or less (Wait, logarithmic).",
             ]
         );

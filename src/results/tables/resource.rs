@@ -4,8 +4,8 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// The memory and cores that the attempts of each pool hold over time, where `cluster.resources`
-    /// counts them; other runs have no such table. There is a row for each change.
+    /// The memory and cores that each pool holds over time. Runs whose `cluster.resources` counts only
+    /// slots have no such table. There is a row for each change.
     "resources.csv" pub struct ResourceRow {
         /// When it changed.
         time_ms: u64,

@@ -195,7 +195,7 @@ expect: [makespan > 0s]
         assert_eq!(keep("record.report=true"), (report.clone(), digest.clone()));
         let report = report.unwrap();
         assert!(report.contains(&digest));
-        for section in ["Expectations", "Sojourn", "Slots", "Locality", "Latency", "Jobs"] {
+        for section in ["Expectations", "Slots", "Locality", "Latency", "Jobs"] {
             assert!(report.contains(&format!("{section}</h2>")), "{section}");
         }
     }

@@ -79,8 +79,8 @@ fn compared(metric: &Metric, cells: &[&Comparison]) -> String {
     let counts = verdicts.map(|(verdict, word)| {
         (cells.iter().filter(|one| one.pair.verdict == verdict).count(), word)
     });
-    let largest = cells.iter().max_by(|a, b| effect(a).total_cmp(&effect(b)));
-    let largest = largest.filter(|one| 0.0 < effect(one));
+    let decided = cells.iter().filter(|one| 0.0 < effect(one));
+    let largest = decided.max_by(|a, b| effect(a).total_cmp(&effect(b)));
     let name = format!("{} against {}", first.other, first.base);
     format!(
         "{words}, {name}: {}{}.",
@@ -95,9 +95,9 @@ fn extremes(sheet: &StudyManifest, metric: &Metric) -> Option<String> {
     let space = sheet.space();
     let axes: Vec<usize> =
         (0..space.axes.len()).filter(|axis| 1 < space.axes[*axis].values.len()).collect();
-    let found = sheet.cells.iter().zip(&metric.cells);
+    let cells = sheet.cells.iter().zip(&metric.cells);
     let mut found: Vec<_> =
-        found.filter_map(|(cell, found)| Some((cell, found.as_ref()?.mean))).collect();
+        cells.filter_map(|(cell, found)| Some((cell, found.as_ref()?.mean))).collect();
     found.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
     let (low, high) = (found.first()?, found.last()?);
     let words = capital(&in_words(&metric.text));

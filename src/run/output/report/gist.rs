@@ -88,8 +88,8 @@ pub(super) fn causes(
             format!("Waits for others and faults took only {share} of {jobs}.")
         }
     };
-    let delayed = all.first().filter(|job| 1 < all.len() && NOTABLE.1 <= job.times_undelayed());
-    let delayed = delayed.and_then(|job| {
+    let slowest = all.first().filter(|job| 1 < all.len() && NOTABLE.1 <= job.times_undelayed());
+    let delayed = slowest.and_then(|job| {
         let sum = job.sums.iter().filter(|sum| sum.is_delay()).max_by_key(|sum| sum.ms)?;
         let [took, undelayed] = [job.sojourn_ms, job.undelayed_ms].map(|ms| span(ms as f64 / 1e3));
         Some(format!(

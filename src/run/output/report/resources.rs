@@ -38,9 +38,8 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
     // As on other charts, so that a pool has one colour.
     pools.sort_by_cached_key(|name, _| parties.names().position(|other| other == name));
     let kinds = [("memory", AxisUnit::Bytes), ("cores", AxisUnit::Count)].into_iter().zip(0..2);
-    let kinds = kinds.filter(|(_, kind)| 0.0 < all[*kind]);
     let mut charts: Vec<Drawing> = Vec::new();
-    for ((word, unit), kind) in kinds {
+    for ((word, unit), kind) in kinds.filter(|(_, kind)| 0.0 < all[*kind]) {
         let layers = pools.iter().enumerate().map(|(look, (name, (levels, _)))| StackLayer {
             name: called(name, "pool").to_owned(),
             look: SeriesLook(look),
