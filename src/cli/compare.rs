@@ -90,7 +90,7 @@ impl CompareArguments {
             folders.map(|(folder, name)| read(folder, name)).collect::<Result<_, _>>()?;
         warn_of_models(&sides);
         let sections = page::sections(&sides)?;
-        let mut lines = lines_of(&sections, MOST_ROWS);
+        let mut lines = gist(&sides) + lines_of(&sections, MOST_ROWS);
         if let Some(out) = &self.out {
             let page = page::page(registry, &sides)?.html();
             file::write(out, self.force, |to| to.write_all(page.as_bytes()))?;
@@ -107,6 +107,11 @@ impl CompareArguments {
         }
         Ok(terminal::print(&lines)?)
     }
+}
+
+/// Returns the sentences on top of a comparison.
+fn gist(sides: &[ComparedSide]) -> TerminalLines {
+    page::gist(sides).into_iter().map(|text| TerminalLines::of(format!("  {text}"))).sum()
 }
 
 /// Warns if results are of several models.
@@ -132,7 +137,8 @@ pub(super) fn of_runs(
     for (folder, name) in runs {
         sides.push(ComparedSide::of_run(folder, (*name).to_owned())?);
     }
-    Ok((lines_of(&page::sections(&sides)?, MOST_ROWS), page::page(registry, &sides)?.html()))
+    let lines = gist(&sides) + lines_of(&page::sections(&sides)?, MOST_ROWS);
+    Ok((lines, page::page(registry, &sides)?.html()))
 }
 
 /// Returns the common kind of some folders; an error if their kinds differ.

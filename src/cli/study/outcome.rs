@@ -48,6 +48,7 @@ pub(crate) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalL
         counted(sheet.runs().count() as u64, "run"),
     );
     lines.bold(&sheet.study, about);
+    study::gist(sheet, findings).iter().for_each(|line| lines.line(format!("  {line}")));
     lines += lines_of_table(&cells(sheet, findings), MOST_CELLS);
     let warnings = findings.warnings(sheet);
     warnings.iter().for_each(|warning| lines.line(format!("  warning  {warning}")));
