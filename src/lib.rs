@@ -136,6 +136,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
         mumakil_live::satellite(),
         mumakil_logs::satellite(),
         mumakil_papers::satellite(),
+        mumakil_yarn::satellite(),
     ]
 }
 

@@ -11,6 +11,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
 use crate::message::{
     AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId,
@@ -59,7 +62,8 @@ pub struct YarnTask {
 }
 
 /// How a master comes to its container.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MasterMode {
     /// It asks for it as for any other, as SLS does.
     #[default]

@@ -28,6 +28,14 @@ pub enum YarnFact {
     Share(Box<ShareReading>),
 }
 
+impl YarnFact {
+    /// Returns whether a container has changed, other than by a reservation.
+    pub(crate) const fn is_progress(&self) -> bool {
+        use ContainerFact::{Reserved, Unreserved};
+        matches!(self, Self::Container(_, fact) if !matches!(fact, Reserved(..) | Unreserved(..)))
+    }
+}
+
 /// A change of a container.
 #[derive(Clone, Debug)]
 pub enum ContainerFact {

@@ -1,14 +1,15 @@
 //! YARN in virtual time: a satellite of cores, schedulers and their settings.
 //!
 //! ```text
-//! settings             Hadoop's XML ─► a scheduler and its limits
+//! line                 `hadoop: yarn`: a scenario ─► what a run is made from
+//! policies, settings   options and Hadoop's XML ─► a scheduler and its limits
 //! run                  what a run is made from, and its cores for the drives of `runtime`
 //! node_manager         a node: containers that end by the clock, heartbeats
 //! application_master   a job's master: asks, launches, hears
 //! resource_manager     answers both, and lets a scheduler decide
 //! scheduler            the books that all schedulers share
 //! fifo, fair, capacity one scheduler each
-//! event ─► tables      what has happened, and the tables of it
+//! event ─► translator  what has happened, in MapReduce's words, for all tables and reports
 //! ```
 //!
 //! The cores do what Hadoop 2.7.3's ResourceManager and the simulators of its Scheduler Load
@@ -20,25 +21,42 @@ mod capacity;
 mod event;
 mod fair;
 mod fifo;
+mod line;
 mod message;
 mod node_manager;
+mod policies;
 mod resource_manager;
 mod run;
 mod scheduler;
 mod settings;
 mod size;
+#[cfg(test)]
+#[path = "tests/tables.rs"]
 mod tables;
 #[cfg(test)]
 mod tests;
+mod translator;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
 pub use event::{ApplicationFact, ContainerFact, ShareReading, YarnEvent, YarnFact};
+pub use line::{RackNames, YarnLineOptions};
 pub use message::{
     AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
     MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
     ToResourceManager, Yarn, YarnMail,
 };
+pub use policies::YarnPolicyOptions;
 pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
 pub use settings::{YarnInputError, YarnSettings};
 pub use size::YarnSize;
-pub use tables::RunTables;
+
+use mumakil_cli::{Chapter, Satellite};
+
+/// Returns what this crate adds to the program.
+pub fn satellite() -> Satellite {
+    Satellite {
+        register: Some(|registry| _ = registry.bring_line(&line::YarnLine)),
+        chapters: vec![Chapter::new("yarn", include_str!("yarn.md"))],
+        ..Satellite::default()
+    }
+}

@@ -20,6 +20,11 @@ use mumakil_core::protocol::{Core, RunStop};
 
 /// How long a container may be acquired without being launched.
 const EXPIRY: SimSpan = SimSpan::from_secs(600);
+/// How long nothing changes until a run counts as stalled. Chosen: far longer than the expiries, and
+/// than any delay of a scheduler.
+const PATIENCE: SimSpan = SimSpan::from_secs(3_600);
+/// The highest priority number of a container for a master; tasks have higher ones.
+const LAST_OF_MASTERS: i32 = 1;
 /// The priority of a master that the ResourceManager starts.
 const MANAGED_MASTER: i32 = 0;
 
@@ -36,6 +41,8 @@ pub(crate) struct ResourceManager {
     /// How long the run goes on after that.
     settling: SimSpan,
     intervals: Vec<(SchedulerTick, SimSpan)>,
+    /// When a container last changed.
+    changed_at: SimTime,
 }
 
 impl Core for ResourceManager {
@@ -55,16 +62,28 @@ impl Core for ResourceManager {
             ToResourceManager::Tick(tick) => self.tick(*tick, out),
         }
         let facts = mem::take(&mut self.books.facts);
+        if facts.iter().any(YarnFact::is_progress) {
+            self.changed_at = out.now;
+        }
         facts.into_iter().for_each(|fact| out.emit(fact));
         let is_step =
             matches!(message, ToResourceManager::Heartbeat(..) | ToResourceManager::Tick(_));
         if is_step && self.left == 0 && self.done_at + self.settling <= out.now {
             out.stop = Some(RunStop::Done);
+        } else if is_step && self.changed_at + PATIENCE <= out.now && self.is_stalled() {
+            out.stop = Some(RunStop::Stalled(Box::default()));
         }
     }
 }
 
 impl ResourceManager {
+    /// Returns whether only masters are left, if any containers are, and none is still to come.
+    fn is_stalled(&self) -> bool {
+        let apps: Vec<AppId> = self.apps.iter().flatten().copied().collect();
+        let mut live = apps.iter().flat_map(|app| self.books.app(*app).live.values());
+        0 < self.left && apps.len() == self.left && live.all(|it| it.priority <= LAST_OF_MASTERS)
+    }
+
     pub(crate) fn new(
         books: ClusterBooks,
         scheduler: Box<dyn YarnScheduler>,
@@ -79,6 +98,7 @@ impl ResourceManager {
             done_at: SimTime::ZERO,
             settling,
             intervals: Vec::new(),
+            changed_at: SimTime::ZERO,
         }
     }
 

@@ -12,6 +12,7 @@
 mod fair_queues;
 mod properties;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ use crate::fifo::YarnFifo;
 use crate::scheduler::YarnScheduler;
 use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::SimSpan;
-use properties::HadoopProperties;
+pub(crate) use properties::HadoopProperties;
 
 const CLASS: &str = "yarn.resourcemanager.scheduler.class";
 
@@ -55,28 +56,58 @@ pub struct YarnSettings {
     pub(crate) scheduler: Box<dyn YarnScheduler>,
 }
 
+/// A scheduler of Hadoop, with the content of the file of its queues.
+#[derive(Clone, Debug)]
+pub(crate) enum QueueFile<'t> {
+    /// FIFO has no queues.
+    Fifo,
+    /// The text of `fair-scheduler.xml`.
+    Fair(&'t str),
+    /// The properties of `capacity-scheduler.xml`.
+    Capacity(BTreeMap<String, String>),
+}
+
+/// A mistake in Hadoop's files.
+#[derive(Debug)]
+pub(crate) enum SettingMistake {
+    /// In the file of the queues.
+    Queues(String),
+    /// In `yarn-site.xml`.
+    Site(String),
+}
+
 impl YarnSettings {
+    /// Returns the settings of a scheduler with the properties of `yarn-site.xml`.
+    pub(crate) fn of(
+        site: &HadoopProperties,
+        queues: QueueFile<'_>,
+    ) -> Result<Self, SettingMistake> {
+        let limits = limits(site).map_err(SettingMistake::Site)?;
+        let scheduler: Box<dyn YarnScheduler> = match queues {
+            QueueFile::Fifo => Box::new(YarnFifo::default()),
+            QueueFile::Fair(text) => {
+                let mut settings = fair_settings(site).map_err(SettingMistake::Site)?;
+                fair_queues::read(text, &mut settings).map_err(SettingMistake::Queues)?;
+                Box::new(YarnFair::new(settings))
+            }
+            QueueFile::Capacity(properties) => {
+                let preemption = capacity_preemption(site).map_err(SettingMistake::Site)?;
+                let settings = CapacitySettings::new(properties, limits, preemption);
+                let scheduler = settings.and_then(YarnCapacity::new);
+                Box::new(scheduler.map_err(SettingMistake::Queues)?)
+            }
+        };
+        Ok(Self { limits, scheduler })
+    }
+
     /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs.
     pub fn read(folder: &Path) -> Result<Self, YarnInputError> {
         let site_file = folder.join("yarn-site.xml");
         let site = HadoopProperties::read(&site_file)?;
-        let limits = limits(&site).map_err(content(&site_file))?;
         let class = site.text(CLASS).unwrap_or("CapacityScheduler");
-        let scheduler: Box<dyn YarnScheduler> = match class.rsplit('.').next() {
-            Some("FifoScheduler") => Box::new(YarnFifo::default()),
-            Some("FairScheduler") => {
-                let mut settings = fair_settings(&site).map_err(content(&site_file))?;
-                let file = folder.join("fair-scheduler.xml");
-                fair_queues::read(&text_of(&file)?, &mut settings).map_err(content(&file))?;
-                Box::new(YarnFair::new(settings))
-            }
-            Some("CapacityScheduler") => {
-                let file = folder.join("capacity-scheduler.xml");
-                let properties = HadoopProperties::read(&file)?.0;
-                let preemption = capacity_preemption(&site).map_err(content(&site_file))?;
-                let settings = CapacitySettings::new(properties, limits, preemption);
-                Box::new(settings.and_then(YarnCapacity::new).map_err(content(&file))?)
-            }
+        let name = match class.rsplit('.').next() {
+            Some("FairScheduler") => "fair-scheduler.xml",
+            Some("CapacityScheduler" | "FifoScheduler") => "capacity-scheduler.xml",
             _ => {
                 return Err(content(&site_file)(format!(
                     "`{CLASS}`: no scheduler `{class}`; there are \
@@ -84,7 +115,20 @@ impl YarnSettings {
                 )));
             }
         };
-        Ok(Self { limits, scheduler })
+        let file = folder.join(name);
+        let text;
+        let queues = match class.rsplit('.').next() {
+            Some("FifoScheduler") => QueueFile::Fifo,
+            Some("FairScheduler") => {
+                text = text_of(&file)?;
+                QueueFile::Fair(&text)
+            }
+            _ => QueueFile::Capacity(HadoopProperties::read(&file)?.0),
+        };
+        Self::of(&site, queues).map_err(|mistake| match mistake {
+            SettingMistake::Queues(message) => content(&file)(message),
+            SettingMistake::Site(message) => content(&site_file)(message),
+        })
     }
 
     /// Returns the largest container that a node of this size can get.

@@ -85,7 +85,7 @@ fn shown(program: &Program) -> Vec<&'static str> {
     names.extend(["reference", "schema"]);
     names.extend(Starter::named().map(|starter| starter.name));
     names.extend(program.suites.iter().map(|suite| suite.name));
-    names.extend(registry.names());
+    names.extend(registry.all_names());
     names.extend(expect::quantities().map(|(name, ..)| name));
     names.extend(tables::all().iter().map(|table| table.file));
     names

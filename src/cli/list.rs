@@ -103,8 +103,8 @@ fn listings() -> TerminalLines {
 /// Returns each policy with its description; its options stand below it, as in YAML.
 fn schedulers(registry: &Registry) -> TerminalLines {
     let mut lines = TerminalLines::default();
-    let width = registry.names().map(str::len).max().unwrap_or_default();
-    for name in registry.names() {
+    let width = registry.all_names().map(str::len).max().unwrap_or_default();
+    for name in registry.all_names() {
         let Some(policy) = registry.get(name) else { continue };
         lines.bold(format!("{name:width$}"), format!("   {}", policy.about()));
         for line in policy.defaults().lines() {

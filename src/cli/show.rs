@@ -189,7 +189,7 @@ impl AllNames<'_> {
         let near = match kind {
             Scenario => nearest(name, STARTERS.iter().map(|starter| starter.name)),
             Suite => nearest(name, self.program.suites.iter().map(|suite| suite.name)),
-            Scheduler => nearest(name, self.registry.names()),
+            Scheduler => nearest(name, self.registry.all_names()),
             Quantity => nearest(name, expect::quantities().map(|(name, ..)| name)),
             Schema => nearest(name, ["scenario", "study", "suite", "protocol"]),
             Table => {

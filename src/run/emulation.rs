@@ -41,7 +41,7 @@ use mumakil_results::tables::ReadError;
 use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
 use mumakil_scenario::workload::Workload;
-use mumakil_scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
+use mumakil_scenario::{ClockSpec, LineRun, RecordSpec, Registry, Scenario, ScenarioError};
 
 pub use bench::bench;
 pub use kept::KeptRun;
@@ -310,15 +310,22 @@ impl Prepared {
     ) -> Result<Emulated, EmulationError> {
         let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
+        let line = registry.line_of(&scenario.hadoop);
+        if let (Some(line), Some(_)) = (line, &options.pace) {
+            let what = format!("a run of `{}` cannot be watched or paused", line.name());
+            return Err(EmulationError::Unfit { what });
+        }
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
         // The checker needs events in the order of time; on a scaled clock several threads send
         // them.
-        let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
+        let verify = options.verify && scenario.clock == ClockSpec::Virtual;
+        let is_checked = verify && line.is_none();
         let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
         let mut watchers = options.watchers;
         watchers.extend(verifier.iter().map(|it| -> Box<dyn Watcher> { Box::new(it.clone()) }));
+        let folder = options.folder.clone();
         let (events, recorder) = Recorder::start(Setup {
             settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
             chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
@@ -330,24 +337,30 @@ impl Prepared {
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
         })?;
-        let links = cast::links(scenario, topology, &effects);
-        let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
-        let play = RunPlan {
-            cast: recast(cast),
-            links,
-            opening,
-            events: Box::new(events),
-            until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
-            // The time to read and build the cluster and the jobs counts, too.
-            time_limit: (options.time_limit)
-                .map(|limit| limit.saturating_sub(self.took + begun.elapsed())),
-            outlasts: options.outlasts,
-            pace: options.pace,
-        };
-        let (stats, ending) = match (scenario.clock, options.transport) {
-            (ClockSpec::Virtual, transport) => runtime::run_mapreduce(play, transport),
-            // A scaled clock always uses actors; direct calls exist only on the virtual clock.
-            (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
+        let events = Box::new(events);
+        let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+        // The time to read and build the cluster and the jobs counts, too.
+        let time_limit =
+            options.time_limit.map(|limit| limit.saturating_sub(self.took + begun.elapsed()));
+        let (stats, ending, of_line) = if let Some(line) = line {
+            let (folder, transport) = (folder.as_deref(), options.transport);
+            let run = LineRun {
+                scenario, topology, workload, events, folder, until, time_limit, transport, verify,
+            };
+            let end = line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
+            (end.stats, end.ending, verify.then(|| Verifier::of_breaches(end.breaches)))
+        } else {
+            let links = cast::links(scenario, topology, &effects);
+            let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
+            let (cast, outlasts, pace) = (recast(cast), options.outlasts, options.pace);
+            let play =
+                RunPlan { cast, links, opening, events, until, time_limit, outlasts, pace };
+            let (stats, ending) = match (scenario.clock, options.transport) {
+                (ClockSpec::Virtual, transport) => runtime::run_mapreduce(play, transport),
+                // A scaled clock always uses actors; direct calls exist only on the virtual clock.
+                (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
+            };
+            (stats, ending, None)
         };
         let facts = self.facts(&policies, &stats, &ending);
         // Report an error of the recorder first: a full disk also breaks the sink, whose error says
@@ -357,6 +370,7 @@ impl Prepared {
         let alone = "the recorder has dropped its watchers";
         let verifier =
             verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
+        let verifier = verifier.or(of_line);
         let (decision_time, external_work) = policies.end(&ending)?;
         let stop = stopped(ending)?;
         Ok(Emulated {

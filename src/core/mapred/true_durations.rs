@@ -93,7 +93,8 @@ impl TrueDurations {
         self.plan(&job.spec, SlotKind::Reduce, index).shuffle.alone
     }
 
-    fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {
+    /// As [`Self::task`], of a job that is not submitted yet.
+    pub fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {
         let plan = self.plan(job, kind, index);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -1,0 +1,393 @@
+//! `hadoop: yarn`: a scenario becomes a run of YARN.
+//!
+//! A node has room for as much memory and as many cores as the cluster gives it. Tables count work
+//! by slots all the same: a node counts as many slots of each kind as containers of the smallest
+//! size fit, and maps and reduces share them.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+
+use parking_lot::Mutex;
+use rand::RngExt;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_yaml::Value;
+
+use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+use crate::message::PlaceId;
+use crate::policies::{
+    DEFAULT_QUEUE, YarnCapacityPolicy, YarnFairPolicy, YarnFifoPolicy, YarnPolicy,
+    YarnPolicyOptions,
+};
+use crate::run::{YarnNode, YarnRunSpec};
+use crate::settings::YarnSettings;
+use crate::size::YarnSize;
+use crate::translator::{AskedNodes, TranslatedRun, Translator};
+use mumakil_base::random::{Purpose, stream};
+use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::with_defaults;
+use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
+use mumakil_core::mapred::{
+    Input, JobSettings, JobSpec, PerSlot, PolicyEntry, Priority, SlotKind, TrackerId, TrueDurations,
+};
+use mumakil_runtime::{run_scaled, run_virtual};
+use mumakil_scenario::workload::{Arrival, Submission, Workload};
+use mumakil_scenario::{ClockSpec, LineEmulation, LineEnd, LineRun, Scenario, Starter};
+use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read, write};
+
+/// The line `yarn`.
+pub(crate) struct YarnLine;
+
+const NAME: &str = "yarn";
+
+with_defaults! {
+    /// The settings of YARN that no other line has.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct YarnLineOptions {
+        /// How an application's master comes to its container: it asks for it as for any other
+        /// (`sls`), or the ResourceManager starts it, as in a cluster (`managed`).
+        pub master: MasterMode = MasterMode::Sls,
+        /// The time between two calls of a master.
+        pub master_interval: SimSpan = SimSpan::from_secs(1),
+        /// The memory of a master's container.
+        pub master_memory: Bytes = Bytes::from_mib(1_024),
+        /// The cores of a master's container.
+        pub master_cores: u16 = 1,
+        /// The least memory that a task asks for; jobs that ask for more get more.
+        pub container_memory: Bytes = Bytes::from_mib(1_024),
+        /// The least cores that a task asks for.
+        pub container_cores: u16 = 1,
+        /// Whether the ResourceManager knows the racks of nodes by the names that asks give. SLS
+        /// alone does not: there no ask for a rack ever matches.
+        pub racks: RackNames = RackNames::Named,
+        /// When each node's clock begins, within its first interval, in the order of the nodes.
+        /// Without this, they are drawn from the seed.
+        pub offsets: Vec<SimSpan> = Vec::new(),
+    }
+}
+
+/// Whether racks have the names that asks give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RackNames {
+    /// They have.
+    Named,
+    /// All nodes are in a rack that no ask names.
+    Unknown,
+}
+
+impl YarnLineOptions {
+    /// Returns the settings of a scenario, and the mistakes in them.
+    fn of(scenario: &Scenario) -> (Self, Vec<YamlProblem>) {
+        static SHAPE: LazyLock<TreeShape> = LazyLock::new(TreeShape::of_type::<YarnLineOptions>);
+        let written = scenario.hadoop.protocol.get(NAME).cloned().unwrap_or(Value::Null);
+        let plain = write(&Self::default());
+        let mut all = plain.clone();
+        mumakil_yaml::lay(&mut all, written, &SHAPE);
+        let (options, problems) = read(all, &plain, &SHAPE, MOST);
+        (options.unwrap_or_default(), problems)
+    }
+
+    /// Returns the size of a container with so much memory and so many cores.
+    fn size(&self, memory: Bytes, cores: u32) -> YarnSize {
+        let least = size(self.container_memory, self.container_cores.into());
+        size(memory, cores).most(least)
+    }
+}
+
+/// Returns an amount of memory, in whole MiB, and of cores.
+fn size(memory: Bytes, cores: u32) -> YarnSize {
+    let mib = memory.get().div_ceil(1 << 20);
+    YarnSize::new(i32::try_from(mib).unwrap_or(i32::MAX), i32::try_from(cores).unwrap_or(i32::MAX))
+}
+
+/// Returns the scheduler of a loaded scenario.
+fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
+    let policy = YarnPolicy::named(&scenario.scheduler.name);
+    let checked = scenario.scheduler.options();
+    let options: Option<&YarnPolicyOptions> = checked.and_then(|it| it.value().downcast_ref());
+    let options = options.cloned().unwrap_or_default();
+    options.settings(policy).map_err(|(_, message)| message)
+}
+
+/// The settings of `hadoop` that have an effect.
+const HADOOP: [&str; 5] = ["line", "heartbeat", "heartbeat_phase", "start_up", "protocol"];
+
+/// The settings of `cluster` that have none.
+const IDLE: [&str; 7] = [
+    "map_slots",
+    "reduce_slots",
+    "resources",
+    "speed",
+    "contention",
+    "page_cache",
+    "jobtracker",
+];
+
+impl LineEmulation for YarnLine {
+    fn presets(&self) -> &[Starter; 2] {
+        &[
+            Starter { name: NAME, text: include_str!("yarn-line.yaml") },
+            Starter { name: NAME, text: include_str!("yarn-cluster.yaml") },
+        ]
+    }
+
+    fn policies(&self) -> Vec<PolicyEntry> {
+        vec![
+            PolicyEntry::of::<YarnCapacityPolicy>(),
+            PolicyEntry::of::<YarnFairPolicy>(),
+            PolicyEntry::of::<YarnFifoPolicy>(),
+        ]
+    }
+
+    fn schema(&self, schemas: SchemaGenerator) -> Schema {
+        schemas.into_root_schema_for::<YarnLineOptions>()
+    }
+
+    fn heeds(&self, key: &str) -> bool {
+        match key.split_once('.') {
+            Some(("hadoop", setting)) => HADOOP.contains(&setting),
+            Some(("cluster", setting)) => !IDLE.contains(&setting),
+            _ => true,
+        }
+    }
+
+    fn problems(&self, scenario: &Scenario) -> Vec<YamlProblem> {
+        let (options, mut problems) = YarnLineOptions::of(scenario);
+        let at = Path::of("hadoop.protocol").key(NAME);
+        problems = problems.into_iter().map(|problem| problem.inside(&at)).collect();
+        let mut refuse = |path: Path, message: &str, hint: &str| {
+            problems.push(YamlProblem::value(path, message).hint(hint));
+        };
+        if options.master_interval.is_zero() {
+            let hint = "Hadoop's default is 1s";
+            refuse(at.key("master_interval"), "at 0s time would stand still", hint);
+        }
+        if scenario.hadoop.heartbeat_interval(1).as_millis() == 0 {
+            let hint = "Hadoop's default is 1s";
+            refuse(Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
+        }
+        if !scenario.faults.is_empty() {
+            let hint = "take them out, or choose a line of MapReduce v1";
+            refuse(Path::of("faults"), "under YARN there are no faults", hint);
+        }
+        if !scenario.later.is_empty() {
+            let hint = "list jobs in `workload.also`; policies and queues stay as they are";
+            refuse(Path::of("later"), "under YARN nothing changes during a run", hint);
+        }
+        if scenario.workload.submission != Submission::Replay {
+            let hint = "write `submission: replay`";
+            refuse(Path::of("workload.submission"), "under YARN jobs come at their times", hint);
+        }
+        if scenario.cluster.network.model != NetworkModel::Fixed {
+            let hint = "write `model: fixed`";
+            refuse(Path::of("cluster.network.model"), "under YARN transfers share nothing", hint);
+        }
+        for (number, job) in scenario.workload.listed().iter().enumerate() {
+            if !job.after.is_empty() {
+                let path = Path::of(&format!("workload.jobs[{number}].after"));
+                let hint = "give the job a time: `submit`";
+                refuse(path, "under YARN a job cannot wait for another", hint);
+            }
+        }
+        problems
+    }
+
+    fn equip(&self, scenario: &Scenario, topology: &mut Topology) {
+        // A scheduler with mistakes is refused later.
+        let Ok(YarnSettings { limits, .. }) = settings(scenario) else { return };
+        let nodes: Vec<TrackerId> = topology.nodes().map(|(id, _)| id).collect();
+        for id in nodes {
+            let Node { memory, cores, .. } = *topology.node(id);
+            let slots = (size(memory, cores).memory / limits.minimum.memory).unsigned_abs();
+            topology.give_slots(id, PerSlot { map: slots, reduce: slots });
+        }
+    }
+
+    fn check(
+        &self,
+        scenario: &Scenario,
+        topology: &Topology,
+        workload: &Workload,
+    ) -> Result<Vec<String>, String> {
+        let (options, _) = YarnLineOptions::of(scenario);
+        let YarnSettings { limits, .. } = settings(scenario)?;
+        let (given, nodes) = (options.offsets.len(), topology.len() as usize);
+        if given != 0 && given != nodes {
+            return Err(format!("hadoop.protocol.yarn.offsets: {given} offsets for {nodes} nodes"));
+        }
+        let rooms = topology.nodes().map(|(_, node)| size(node.memory, node.cores));
+        let largest = rooms.fold(YarnSize::NONE, YarnSize::most);
+        let maximum = limits.maximum.least(largest);
+        let master = size(options.master_memory, options.master_cores.into());
+        let too_large = |what: String, asks: YarnSize| {
+            (!asks.fits_in(maximum)).then(|| {
+                format!(
+                    "{what} asks for {asks}, more than the largest container, {maximum}: the \
+                     largest node, or `yarn.scheduler.maximum-allocation-…`; the real \
+                     ResourceManager refuses such an ask"
+                )
+            })
+        };
+        if let Some(message) = too_large("hadoop.protocol.yarn: a master".to_owned(), master) {
+            return Err(message);
+        }
+        let mut doubts = Vec::new();
+        for job in workload.arrivals.iter().map(|arrival| &arrival.spec) {
+            for kind in SlotKind::BOTH {
+                let asks = options.size(job.memory[kind], job.cores[kind]);
+                let what = format!("a {} of `{}`", kind.word(), job.name);
+                if 0 < tasks_of(job, kind)
+                    && let Some(message) = too_large(what, asks)
+                {
+                    return Err(message);
+                }
+            }
+            let has_idle = job.priority != Priority::Normal
+                || job.settings != JobSettings::default()
+                || job.cached_file != Bytes::ZERO;
+            if has_idle && doubts.is_empty() {
+                doubts.push(format!(
+                    "the priority, the cached file and the settings of MapReduce v1 that `{}` and \
+                     perhaps others have are without effect under YARN",
+                    job.name
+                ));
+            }
+        }
+        if let Some(follower) = workload.follows.iter().position(|before| !before.is_empty()) {
+            let name = &workload.names[follower];
+            return Err(format!("`{name}` waits for another job (`after`); under YARN jobs do not"));
+        }
+        Ok(doubts)
+    }
+
+    fn play(&self, run: LineRun<'_>) -> Result<LineEnd, (PathBuf, io::Error)> {
+        let LineRun { scenario, topology, workload, .. } = run;
+        let (options, _) = YarnLineOptions::of(scenario);
+        let settings = settings(scenario).expect("the check has read them");
+        let mut jobs: Vec<_> = workload.arrivals.iter().collect();
+        // Masters that step at the same instant go by the order of the trace.
+        jobs.sort_by_key(|arrival| arrival.spec.id);
+        let hdfs = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
+        let mut holders = Vec::new();
+        let asking = jobs.iter().map(|arrival| {
+            let spec = &arrival.spec;
+            let asked = PerSlot::of(|kind| {
+                let tasks = 0..tasks_of(spec, kind);
+                tasks.map(|index| asked_node(spec, kind, index, &hdfs, &mut holders)).collect()
+            });
+            (spec.clone(), asked)
+        });
+        let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
+        let policy = YarnPolicy::named(&scenario.scheduler.name);
+        let spec = YarnRunSpec {
+            nodes: nodes(scenario, topology, &options),
+            jobs: yarn_jobs(scenario, topology, &jobs, &asking, &options),
+            node_interval: scenario.hadoop.heartbeat_interval(topology.len()),
+            master_interval: options.master_interval,
+            settings,
+        };
+        let translator =
+            Translator::new(topology.clone(), asking, policy, run.events, run.folder)?;
+        let shared = Arc::new(Mutex::new(translator));
+        let mut plan = spec.plan(run.until, Box::new(TranslatedRun(shared.clone())));
+        plan.time_limit = run.time_limit;
+        let (stats, ending) = match scenario.clock {
+            ClockSpec::Virtual => run_virtual(plan, run.transport),
+            ClockSpec::Scaled(factor) => run_scaled(plan, factor),
+        };
+        let (ending, breaches) = shared.lock().end(ending)?;
+        Ok(LineEnd { stats, ending, breaches })
+    }
+}
+
+fn tasks_of(job: &JobSpec, kind: SlotKind) -> u32 {
+    match kind {
+        SlotKind::Map => job.maps,
+        SlotKind::Reduce => job.reduces,
+    }
+}
+
+/// Returns the places that asks for a node name: its host, and its rack.
+fn places(topology: &Topology, id: TrackerId) -> [PlaceId; 2] {
+    [PlaceId(id.0 + 1), PlaceId(topology.len() + 1 + topology.rack(id).0)]
+}
+
+fn nodes(scenario: &Scenario, topology: &Topology, options: &YarnLineOptions) -> Vec<YarnNode> {
+    let interval = scenario.hadoop.heartbeat_interval(topology.len());
+    let spread = scenario.hadoop.heartbeat_phase.or(interval).as_millis().max(1);
+    let nodes = topology.nodes().map(|(id, node)| {
+        let [host, rack] = places(topology, id);
+        let is_known = options.racks == RackNames::Named;
+        let rack = if is_known { rack } else { PlaceId(topology.len() + topology.racks() + 1) };
+        let offset = options.offsets.get(id.index()).copied().unwrap_or_else(|| {
+            // SLS draws whole milliseconds; each node has a stream of its own.
+            let mut rng = stream(scenario.seed, Purpose::Phase, u64::from(id.0));
+            SimSpan::from_millis(rng.random_range(0..spread))
+        });
+        let name = topology.names(id).map_or_else(|| id.to_string(), |(_, host)| host.to_owned());
+        YarnNode { name, size: size(node.memory, node.cores), offset, host, rack }
+    });
+    nodes.collect()
+}
+
+fn yarn_jobs(
+    scenario: &Scenario,
+    topology: &Arc<Topology>,
+    jobs: &[&Arrival],
+    asking: &[(Arc<JobSpec>, AskedNodes)],
+    options: &YarnLineOptions,
+) -> Vec<YarnJob> {
+    let Scenario { seed, hadoop, cluster, .. } = scenario;
+    let durations = TrueDurations::usual(*seed, hadoop, cluster, topology);
+    let durations = durations.expect("a cluster has nodes");
+    let master_size = size(options.master_memory, options.master_cores.into());
+    let jobs = jobs.iter().zip(asking).map(|(arrival, (spec, asked))| {
+        let mut tasks = Vec::new();
+        for (kind, sort) in SlotKind::BOTH.into_iter().zip([TaskSort::Map, TaskSort::Reduce]) {
+            let size = options.size(spec.memory[kind], spec.cores[kind]);
+            for index in 0..tasks_of(spec, kind) {
+                tasks.push(YarnTask {
+                    sort,
+                    host_and_rack: asked[kind][index as usize].map_or([PlaceId::ANY; 2], |node| places(topology, node)),
+                    host_name: String::new(),
+                    size,
+                    life: durations.task_of(spec, kind, index),
+                });
+            }
+        }
+        YarnJob {
+            name: spec.name.to_string(),
+            user: spec.user.to_string(),
+            queue: spec.named_pool().unwrap_or(DEFAULT_QUEUE).to_owned(),
+            start: arrival.delay,
+            mode: options.master,
+            master_size,
+            tasks,
+        }
+    });
+    jobs.collect()
+}
+
+/// Returns the node that a task asks for: that of the first copy of its input, or the one in its
+/// trace.
+fn asked_node(
+    job: &JobSpec,
+    kind: SlotKind,
+    index: u32,
+    hdfs: &Hdfs,
+    holders: &mut Vec<TrackerId>,
+) -> Option<TrackerId> {
+    holders.clear();
+    match kind {
+        SlotKind::Map => job.input.iter().for_each(|input| input.locate(index, hdfs, holders)),
+        SlotKind::Reduce => {
+            let splits = job.reduce_holders.clone().map(Input::Splits);
+            splits.iter().for_each(|input| input.locate(index, hdfs, holders));
+        }
+    }
+    holders.first().copied()
+}

@@ -1,0 +1,550 @@
+//! The facts of a run of YARN in MapReduce's words, from which all tables and reports are made, and
+//! `containers.csv`.
+//!
+//! ```text
+//! application submitted          job submitted
+//! its master's container found   initialised
+//! its master begins              running
+//! container allocated            attempt assigned   at a heartbeat of its node
+//! launched                       attempt started
+//! finished                       attempt ended      at a heartbeat of its node
+//! looked at by the master        attempt learned
+//! ```
+//!
+//! A master chooses the task of a container when it launches it. Here a container stands for a task
+//! as soon as it is allocated: for the next of its kind, which is the one that the master chooses
+//! unless a container was lost in between. Then the attempt is killed, and another one takes over.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{io, mem};
+
+use parking_lot::Mutex;
+
+use crate::event::{ApplicationFact, ContainerFact, YarnEvent, YarnFact};
+use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
+use crate::policies::YarnPolicy;
+use crate::size::YarnSize;
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::cluster::Topology;
+use mumakil_core::mapred::{
+    AttemptFact, AttemptId, AttemptState, Event, Fact, JobFact, JobSpec, JobWait, LedgerFact,
+    Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, Stall,
+    TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
+};
+use mumakil_core::protocol::RunStop;
+use mumakil_results::tables::ContainerRow;
+use mumakil_run::record::{RecordError, TableWriter};
+use mumakil_runtime::{Ending, EventSink};
+
+/// The reason of each launch: YARN gives no other.
+const REASON: Reason = Reason::Other("a container of its application");
+
+/// The node that each task of a job asks for, by kind and number.
+pub(crate) type AskedNodes = PerSlot<Vec<Option<TrackerId>>>;
+
+/// A translator that a run and its caller share.
+pub(crate) struct TranslatedRun(pub(crate) Arc<Mutex<Translator>>);
+
+/// Translates the facts of a run.
+pub(crate) struct Translator {
+    topology: Arc<Topology>,
+    policy: YarnPolicy,
+    events: Box<dyn EventSink>,
+    batch: Vec<Event>,
+    jobs: Vec<TranslatedJob>,
+    /// The job of each application, from application 1.
+    job_of: Vec<usize>,
+    open: BTreeMap<ContainerId, OpenContainer>,
+    reserved: BTreeMap<ContainerId, SimTime>,
+    table: Option<TableWriter<ContainerRow>>,
+    failure: Option<RecordError>,
+    fault: Option<(SimTime, String)>,
+}
+
+/// A job, as far as its run has come.
+struct TranslatedJob {
+    spec: Arc<JobSpec>,
+    /// The nodes that its tasks ask for.
+    asked: AskedNodes,
+    /// The tasks without a container.
+    waiting: PerSlot<VecDeque<u32>>,
+    /// How many attempts each task has had.
+    tries: PerSlot<Vec<u32>>,
+    /// When its master first asked for tasks of a kind.
+    asks_since: PerSlot<SimTime>,
+    running: PerSlot<u32>,
+    succeeded: Vec<(AttemptId, TrackerId)>,
+    is_submitted: bool,
+    has_container: bool,
+    is_running: bool,
+    is_over: bool,
+}
+
+/// A container whose row is not written yet.
+struct OpenContainer {
+    node: TrackerId,
+    attempt: Option<AttemptId>,
+    is_started: bool,
+    row: ContainerRow,
+}
+
+impl TranslatedJob {
+    fn new(spec: Arc<JobSpec>, asked: AskedNodes) -> Self {
+        let tasks = PerSlot { map: spec.maps, reduce: spec.reduces };
+        Self {
+            spec,
+            asked,
+            waiting: PerSlot::of(|kind| (0..tasks[kind]).collect()),
+            tries: PerSlot::of(|kind| vec![0; tasks[kind] as usize]),
+            asks_since: PerSlot { map: SimTime::ZERO, reduce: SimTime::ZERO },
+            running: PerSlot::default(),
+            succeeded: Vec::new(),
+            is_submitted: false,
+            has_container: false,
+            is_running: false,
+            is_over: false,
+        }
+    }
+
+    fn counts(&self, kind: SlotKind) -> SlotCounts {
+        SlotCounts { running: self.running[kind], pending: self.waiting[kind].len() as u32 }
+    }
+
+    /// Returns a new attempt of a task.
+    fn attempt(&mut self, kind: SlotKind, index: u32) -> AttemptId {
+        let tries = &mut self.tries[kind][index as usize];
+        *tries += 1;
+        TaskId { job: self.spec.id, kind: kind.into(), index }.attempt(*tries - 1)
+    }
+
+    /// Returns the task at a place of its master's list: first the maps, then the reduces.
+    fn task_at(&self, place: u32) -> (SlotKind, u32) {
+        match place.checked_sub(self.spec.maps) {
+            Some(reduce) => (SlotKind::Reduce, reduce),
+            None => (SlotKind::Map, place),
+        }
+    }
+}
+
+impl EventSink<YarnEvent> for TranslatedRun {
+    fn take(&mut self, events: &mut Vec<YarnEvent>) {
+        let translator = &mut *self.0.lock();
+        for YarnEvent { at, fact } in events.drain(..) {
+            translator.see(at, fact);
+        }
+        translator.events.take(&mut translator.batch);
+    }
+
+    fn flush(&mut self) {
+        self.0.lock().events.flush();
+    }
+
+    fn is_broken(&self) -> bool {
+        let translator = self.0.lock();
+        translator.failure.is_some() || translator.events.is_broken()
+    }
+}
+
+impl Translator {
+    /// Returns the translator of a run that has not begun. `asked` has the nodes that the tasks of
+    /// each job ask for.
+    pub(crate) fn new(
+        topology: Arc<Topology>,
+        jobs: Vec<(Arc<JobSpec>, AskedNodes)>,
+        policy: YarnPolicy,
+        events: Box<dyn EventSink>,
+        folder: Option<&Path>,
+    ) -> Result<Self, (PathBuf, io::Error)> {
+        let table = folder.map(TableWriter::create).transpose().map_err(parts)?;
+        let mut translator = Self {
+            policy,
+            events,
+            batch: Vec::new(),
+            jobs: jobs.into_iter().map(|(spec, asked)| TranslatedJob::new(spec, asked)).collect(),
+            job_of: Vec::new(),
+            open: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            table,
+            failure: None,
+            fault: None,
+            topology: topology.clone(),
+        };
+        for (id, node) in topology.nodes() {
+            translator.tell(SimTime::ZERO, Fact::Tracker(id, TrackerFact::Up(node.slots)));
+            translator.tell(SimTime::ZERO, Fact::Member(id, MemberFact::Joined));
+        }
+        Ok(translator)
+    }
+
+    fn tell(&mut self, at: SimTime, fact: Fact) {
+        self.batch.push(Event { at, fact });
+    }
+
+    fn see(&mut self, at: SimTime, fact: YarnFact) {
+        match fact {
+            YarnFact::Beat(node) => {
+                let (rtt, queued) = (SimSpan::ZERO, SimSpan::ZERO);
+                let beat = TrackerFact::Heartbeat { rtt, queued };
+                self.tell(at, Fact::Tracker(TrackerId(node.0), beat));
+            }
+            YarnFact::Container(id, ContainerFact::Allocated(node, size, priority)) => {
+                self.allocated(at, id, node, size, priority);
+            }
+            YarnFact::Container(id, ContainerFact::Reserved(..)) => {
+                self.reserved.entry(id).or_insert(at);
+            }
+            YarnFact::Container(id, fact) => self.container(at, id, &fact),
+            YarnFact::Application(master, fact) => self.application(at, master, fact),
+            YarnFact::Fault(words) => self.fault = Some((at, words)),
+            YarnFact::Share(_) => {}
+        }
+    }
+
+    fn application(&mut self, at: SimTime, master: MasterId, fact: ApplicationFact) {
+        let place = master.0 as usize;
+        let id = self.jobs[place].spec.id;
+        match fact {
+            ApplicationFact::Submitted(_) => {
+                self.job_of.push(place);
+                self.jobs[place].is_submitted = true;
+                let spec = self.jobs[place].spec.clone();
+                self.tell(at, Fact::Job(id, JobFact::Submitted(spec)));
+            }
+            ApplicationFact::Rejected(why) => {
+                self.jobs[place].is_over = true;
+                // A reason has words that live for ever; few jobs of a run are refused.
+                let reason = Reason::Other(why.leak());
+                self.tell(at, Fact::Job(id, JobFact::SubmissionRefused(reason)));
+            }
+            ApplicationFact::MasterStarted => {
+                if mem::replace(&mut self.jobs[place].is_running, true) {
+                    self.begin_anew(at, place);
+                }
+                self.tell(at, Fact::Job(id, JobFact::Running));
+            }
+            ApplicationFact::MapsAsked => self.jobs[place].asks_since.map = at,
+            ApplicationFact::ReducesAsked => self.jobs[place].asks_since.reduce = at,
+            ApplicationFact::Finished => {
+                let job = &mut self.jobs[place];
+                if mem::replace(&mut job.is_over, true) {
+                    return;
+                }
+                let tasks = u64::from(job.spec.maps) + u64::from(job.spec.reduces);
+                let outcome = match job.succeeded.len() as u64 == tasks {
+                    true => Outcome::Succeeded,
+                    false => Outcome::Failed,
+                };
+                self.tell(at, Fact::Job(id, JobFact::Ended(outcome)));
+            }
+            ApplicationFact::Registered | ApplicationFact::MasterReleased => {}
+        }
+    }
+
+    /// Begins a job anew: its master was lost, and with it all that its tasks had done.
+    fn begin_anew(&mut self, at: SimTime, place: usize) {
+        let id = self.jobs[place].spec.id;
+        self.tell(at, Fact::Job(id, JobFact::BegunAnew));
+        let running = self.open.iter().filter(|(of, _)| self.job_of[of.app.index() - 1] == place);
+        let running: Vec<ContainerId> = running.map(|(id, _)| *id).collect();
+        running.into_iter().for_each(|id| self.kill(at, id));
+        let done = mem::take(&mut self.jobs[place].succeeded);
+        for (attempt, tracker) in done {
+            self.jobs[place].waiting[attempt.slot()].push_back(attempt.task.index);
+            self.learn(at, place, attempt, tracker, AttemptState::Killed);
+        }
+    }
+
+    /// Gives a container a row and, if its priority is that of tasks, an attempt.
+    fn allocated(
+        &mut self,
+        at: SimTime,
+        id: ContainerId,
+        node: NodeId,
+        size: YarnSize,
+        priority: AskPriority,
+    ) {
+        let Some(place) = self.place_of(id.app) else { return };
+        let node = TrackerId(node.0);
+        let label = self.topology.names(node).map(|(_, host)| host.to_owned());
+        let row = ContainerRow {
+            job: self.jobs[place].spec.id.0,
+            number: id.number,
+            kind: "none".into(),
+            priority: priority.unsigned_abs(),
+            node: label.unwrap_or_else(|| node.to_string()).as_str().into(),
+            memory_mib: size.memory.unsigned_abs(),
+            cores: size.cores.unsigned_abs(),
+            reserved_ms: self.reserved.remove(&id).map(SimTime::as_millis),
+            allocated_ms: at.as_millis(),
+            ..ContainerRow::default()
+        };
+        self.open.insert(id, OpenContainer { node, attempt: None, is_started: false, row });
+        let kind = match priority {
+            // Maps have priority 20, failed ones 5; reduces 10; masters 0 or 1.
+            20 | 5 => SlotKind::Map,
+            10 => SlotKind::Reduce,
+            _ => {
+                let job = &mut self.jobs[place];
+                if !mem::replace(&mut job.has_container, true) {
+                    let id = job.spec.id;
+                    self.tell(at, Fact::Job(id, JobFact::Initialised));
+                }
+                return;
+            }
+        };
+        if let Some(index) = self.jobs[place].waiting[kind].pop_front() {
+            self.assign(at, place, id, (kind, index));
+        }
+    }
+
+    /// Lets a container stand for a task.
+    fn assign(&mut self, at: SimTime, place: usize, id: ContainerId, task: (SlotKind, u32)) {
+        let (kind, index) = task;
+        let Some(container) = self.open.get_mut(&id) else { return };
+        let job = &mut self.jobs[place];
+        let attempt = job.attempt(kind, index);
+        container.attempt = Some(attempt);
+        job.running[kind] += 1;
+        let asked = job.asked[kind].get(index as usize).copied().flatten();
+        let locality = asked
+            .filter(|_| kind == SlotKind::Map)
+            .and_then(|asked| Locality::of(container.node, &[asked], &self.topology));
+        let fact = LedgerFact::Assigned {
+            role: Role::Work,
+            locality,
+            speculative: false,
+            reason: REASON,
+            waited: at.saturating_since(job.asks_since[kind]),
+            counts: job.counts(kind),
+        };
+        let node = container.node;
+        self.tell(at, Fact::Ledger(attempt, node, fact));
+    }
+
+    fn place_of(&self, app: AppId) -> Option<usize> {
+        self.job_of.get(app.index().checked_sub(1)?).copied()
+    }
+
+    /// Tells the master's verdict on an attempt.
+    fn learn(
+        &mut self,
+        at: SimTime,
+        place: usize,
+        attempt: AttemptId,
+        node: TrackerId,
+        state: AttemptState,
+    ) {
+        let counts = self.jobs[place].counts(attempt.slot());
+        self.tell(at, Fact::Ledger(attempt, node, LedgerFact::Learned { state, counts }));
+    }
+
+    /// Ends the attempt of a container that was lost; its task waits again.
+    fn kill(&mut self, at: SimTime, id: ContainerId) {
+        let (Some(place), Some(container)) = (self.place_of(id.app), self.open.get_mut(&id)) else {
+            return;
+        };
+        let Some(attempt) = container.attempt.take() else { return };
+        let (node, was_started) = (container.node, mem::take(&mut container.is_started));
+        if was_started {
+            self.end_work(at, attempt, node, Outcome::Killed);
+        }
+        let job = &mut self.jobs[place];
+        let kind = attempt.slot();
+        job.running[kind] = job.running[kind].saturating_sub(1);
+        // One that never began is the next that the master launches.
+        match was_started {
+            true => job.waiting[kind].push_back(attempt.task.index),
+            false => job.waiting[kind].push_front(attempt.task.index),
+        }
+        self.learn(at, place, attempt, node, AttemptState::Killed);
+    }
+
+    fn end_work(&mut self, at: SimTime, attempt: AttemptId, node: TrackerId, outcome: Outcome) {
+        let (role, phases) = (Role::Work, PhaseTimes::default());
+        let fact = AttemptFact::Ended { role, outcome, phases };
+        self.tell(at, Fact::Attempt(attempt, node, fact));
+    }
+
+    fn container(&mut self, at: SimTime, id: ContainerId, fact: &ContainerFact) {
+        let (Some(place), Some(container)) = (self.place_of(id.app), self.open.get_mut(&id)) else {
+            return;
+        };
+        let (node, attempt, ms) = (container.node, container.attempt, at.as_millis());
+        let row = &mut container.row;
+        match *fact {
+            ContainerFact::Assigned(task) => self.launched_for(at, place, id, task),
+            ContainerFact::IsMaster => row.kind = "am".into(),
+            ContainerFact::Acquired => {
+                let span = ms.saturating_sub(row.allocated_ms);
+                row.acquired_ms = Some(ms);
+                row.acquisition_ms = Some(span);
+                self.tell(at, Fact::Span("acquisition", SimSpan::from_millis(span)));
+            }
+            ContainerFact::Launched => {
+                row.launched_ms = Some(ms);
+                row.launch_ms = row.acquired_ms.map(|acquired| ms.saturating_sub(acquired));
+                let span = SimSpan::from_millis(row.launch_ms.unwrap_or(0));
+                container.is_started = attempt.is_some();
+                self.tell(at, Fact::Span("container_launch", span));
+                if let Some(attempt) = attempt {
+                    let (role, slots) = (Role::Work, 1);
+                    let fact = AttemptFact::Started { role, slots };
+                    self.tell(at, Fact::Attempt(attempt, node, fact));
+                }
+            }
+            ContainerFact::Running => row.running_ms = Some(ms),
+            ContainerFact::Finished(end) => {
+                row.finished_ms = Some(ms);
+                let ended = attempt.filter(|_| end.is_some() && mem::take(&mut container.is_started));
+                if let Some(attempt) = ended {
+                    self.end_work(at, attempt, node, Outcome::Succeeded);
+                }
+            }
+            ContainerFact::Ended(end) => {
+                row.exit = match end {
+                    ContainerEnd::Completed => "completed",
+                    ContainerEnd::Killed => "killed",
+                    ContainerEnd::Expired => "expired",
+                }
+                .into();
+                if end != ContainerEnd::Completed {
+                    self.kill(at, id);
+                }
+            }
+            ContainerFact::Heard => {
+                row.heard_ms = Some(ms);
+                if let Some(attempt) = attempt {
+                    self.succeed(at, place, attempt, node);
+                }
+                // A killed container has news of its node still to come.
+                if self.open[&id].row.finished_ms.is_some() {
+                    self.write(id);
+                }
+            }
+            ContainerFact::Reserved(..)
+            | ContainerFact::Unreserved(..)
+            | ContainerFact::Allocated(..) => {}
+        }
+    }
+
+    /// Notes the task for which a master launches a container.
+    fn launched_for(&mut self, at: SimTime, place: usize, id: ContainerId, task: u32) {
+        let (kind, index) = self.jobs[place].task_at(task);
+        let attempt = self.open[&id].attempt;
+        if attempt.is_none_or(|of| (of.slot(), of.task.index) != (kind, index)) {
+            self.kill(at, id);
+            // The container that stood for this task gives it up, and takes what comes.
+            let before = self.open.iter().find(|(other, container)| {
+                other.app == id.app
+                    && container.attempt.is_some_and(|it| (it.slot(), it.task.index) == (kind, index))
+            });
+            if let Some(before) = before.map(|(id, _)| *id) {
+                self.kill(at, before);
+            }
+            self.jobs[place].waiting[kind].retain(|other| *other != index);
+            self.assign(at, place, id, (kind, index));
+        }
+        let asked = self.jobs[place].asked[kind].get(index as usize).copied().flatten();
+        let asked = asked.map(|node| match self.topology.names(node) {
+            Some((_, host)) => host.to_owned(),
+            None => node.to_string(),
+        });
+        if let Some(container) = self.open.get_mut(&id) {
+            container.row.kind = kind.word().into();
+            container.row.task = Some(index);
+            container.row.asked_host = asked.unwrap_or_default().as_str().into();
+        }
+    }
+
+    fn succeed(&mut self, at: SimTime, place: usize, attempt: AttemptId, node: TrackerId) {
+        let job = &mut self.jobs[place];
+        let kind = attempt.slot();
+        job.running[kind] = job.running[kind].saturating_sub(1);
+        job.succeeded.push((attempt, node));
+        let maps = job.succeeded.iter().filter(|(it, _)| it.slot() == SlotKind::Map).count();
+        let is_last = kind == SlotKind::Map && maps as u32 == job.spec.maps;
+        let id = job.spec.id;
+        self.learn(at, place, attempt, node, AttemptState::Succeeded);
+        if is_last {
+            self.tell(at, Fact::Job(id, JobFact::MapsDone));
+        }
+    }
+
+    /// Writes the row of a container, and forgets it.
+    fn write(&mut self, id: ContainerId) {
+        let (Some(container), Some(table)) = (self.open.remove(&id), &mut self.table) else {
+            return;
+        };
+        if let Err(error) = table.row(&container.row) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Completes the table, and returns how the run ended, with the faults of its ResourceManager.
+    pub(crate) fn end(
+        &mut self,
+        ending: Ending<()>,
+    ) -> Result<(Ending, Vec<(SimTime, String)>), (PathBuf, io::Error)> {
+        let left: Vec<ContainerId> = self.open.keys().copied().collect();
+        left.into_iter().for_each(|id| self.write(id));
+        if let Some(table) = &mut self.table
+            && let Err(error) = table.finish()
+        {
+            self.failure.get_or_insert(error);
+        }
+        // The recorder reads these events only when their sender is gone.
+        self.events = Box::new(());
+        if let Some(error) = self.failure.take() {
+            return Err(parts(error));
+        }
+        let ending = match ending {
+            Ending::Stopped(stop) => Ending::Stopped(match stop {
+                RunStop::Done => RunStop::Done,
+                RunStop::TimeUp => RunStop::TimeUp,
+                RunStop::TimeLimit => RunStop::TimeLimit,
+                RunStop::Stalled(_) => RunStop::Stalled(Box::new(self.stall())),
+            }),
+            Ending::PolicyFailed(words) => Ending::PolicyFailed(words),
+            Ending::Panicked(words) => Ending::Panicked(words),
+            Ending::BeyondTime => Ending::BeyondTime,
+            Ending::SinkBroke => Ending::SinkBroke,
+            Ending::GivenUp => Ending::GivenUp,
+        };
+        Ok((ending, self.fault.take().into_iter().collect()))
+    }
+
+    /// Returns what each job waits for, if nothing happens any more.
+    fn stall(&self) -> Stall {
+        const TASKS: &str = "for containers, of which the scheduler gives none";
+        let mut waiting = Vec::new();
+        for job in self.jobs.iter().filter(|job| job.is_submitted && !job.is_over) {
+            let name = &job.spec.name;
+            let mut wait = |who, count, words| {
+                let (job, on) = (name.clone(), WaitCause::Foreign(words));
+                waiting.push(JobWait { job, who, count, on });
+            };
+            if !job.is_running {
+                wait(WaitingPart::Job, 1, self.policy.stalled_master());
+                continue;
+            }
+            for kind in SlotKind::BOTH {
+                let count = job.waiting[kind].len() as u32;
+                if 0 < count {
+                    wait(WaitingPart::Task(kind), count, TASKS);
+                }
+            }
+        }
+        let (held, trackers) = (Vec::new(), self.topology.len());
+        Stall { waiting, held, trackers, slots: self.topology.slots() }
+    }
+}
+
+/// Returns the file that could not be written, and why.
+fn parts(error: RecordError) -> (PathBuf, io::Error) {
+    match error {
+        RecordError::Write { path, source } => (path, source),
+        other => (PathBuf::from("containers.csv"), io::Error::other(other)),
+    }
+}
