@@ -60,7 +60,8 @@ pub(crate) struct Translator {
     reserved: BTreeMap<ContainerId, SimTime>,
     table: Option<TableWriter<ContainerRow>>,
     failure: Option<RecordError>,
-    fault: Option<(SimTime, String)>,
+    /// The mistake of Hadoop's own that has ended the ResourceManager.
+    fault: Option<String>,
 }
 
 /// A job, as far as its run has come.
@@ -197,7 +198,7 @@ impl Translator {
             }
             YarnFact::Container(id, fact) => self.container(at, id, &fact),
             YarnFact::Application(master, fact) => self.application(at, master, fact),
-            YarnFact::Fault(words) => self.fault = Some((at, words)),
+            YarnFact::Fault(words) => self.fault = Some(words),
             YarnFact::Share(_) => {}
         }
     }
@@ -482,11 +483,11 @@ impl Translator {
         }
     }
 
-    /// Completes the table, and returns how the run ended, with the faults of its ResourceManager.
+    /// Completes the table, and returns how the run ended.
     pub(crate) fn end(
         &mut self,
         ending: Ending<()>,
-    ) -> Result<(Ending, Vec<(SimTime, String)>), (PathBuf, io::Error)> {
+    ) -> Result<Ending, (PathBuf, io::Error)> {
         let left: Vec<ContainerId> = self.open.keys().copied().collect();
         left.into_iter().for_each(|id| self.write(id));
         if let Some(table) = &mut self.table
@@ -500,6 +501,7 @@ impl Translator {
             return Err(parts(error));
         }
         let ending = match ending {
+            _ if self.fault.is_some() => Ending::PolicyFailed(self.fault.take().unwrap_or_default()),
             Ending::Stopped(stop) => Ending::Stopped(match stop {
                 RunStop::Done => RunStop::Done,
                 RunStop::TimeUp => RunStop::TimeUp,
@@ -512,7 +514,7 @@ impl Translator {
             Ending::SinkBroke => Ending::SinkBroke,
             Ending::GivenUp => Ending::GivenUp,
         };
-        Ok((ending, self.fault.take().into_iter().collect()))
+        Ok(ending)
     }
 
     /// Returns what each job waits for, if nothing happens any more.
