@@ -26,6 +26,45 @@ pub enum YarnFact {
     Fault(String),
     /// The shares of a queue or an application at an update of the fair scheduler.
     Share(Box<ShareReading>),
+    /// The reason of an application's waiting has changed: the span that is over, if it took any
+    /// time, and the reason from now on, if it still waits.
+    Waits(MasterId, Option<WaitSpan>, Option<YarnWait>),
+}
+
+/// A reason for which an application waits, as of the last decision about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum YarnWait {
+    /// Limits of its queue or user on masters, or on applications that run, keep it out.
+    Activation,
+    /// No node was offered since it asked.
+    Offer,
+    /// Others come before it.
+    Share,
+    /// Its queue has all that it may have.
+    QueueMaximum,
+    /// Its user has all that he may have in the queue.
+    UserLimit,
+    /// The node was not where it asked to be, and it may still get one that is.
+    Locality,
+    /// The node had too little room; it may be kept for the application now.
+    Room,
+    /// Its containers have nodes; its master gets them at its next call.
+    Acquisition,
+    /// Its master has its containers; the ResourceManager learns that they run at the next
+    /// heartbeats of their nodes.
+    Launch,
+}
+
+/// A time that an application waited for one reason, up to the instant of the event. Spans of one
+/// application do not overlap, and leave no gaps while it asks or its containers do not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitSpan {
+    /// The reason.
+    pub reason: YarnWait,
+    /// When it began.
+    pub from: SimTime,
+    /// How many offers of nodes were made in it.
+    pub times: u32,
 }
 
 /// A change of a container.

@@ -32,7 +32,9 @@ mod tables;
 mod tests;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
-pub use event::{ApplicationFact, ContainerFact, ShareReading, YarnEvent, YarnFact};
+pub use event::{
+    ApplicationFact, ContainerFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
+};
 pub use message::{
     AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
     MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,

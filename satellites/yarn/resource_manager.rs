@@ -105,6 +105,7 @@ impl ResourceManager {
             out.emit(YarnFact::Fault(fault));
             out.stop = Some(RunStop::Done);
         }
+        self.books.pass_by(|app| self.scheduler.is_full(app));
         self.follow_masters(out);
         if !orders.is_empty() {
             out.send(YarnMail::NodeManager(id, ToNodeManager::Answer(orders)));
@@ -203,6 +204,7 @@ impl ResourceManager {
         self.books.app_mut(id).asks.clear();
         self.scheduler.leave(&mut self.books, id);
         self.books.note_asking(id, false);
+        self.books.settle_wait(id);
     }
 
     fn end(&mut self, id: ContainerId, end: ContainerEnd) {
@@ -217,6 +219,7 @@ impl ResourceManager {
             }
         } else {
             self.scheduler.tick(&mut self.books, tick);
+            self.books.pass_by(|app| self.scheduler.is_full(app));
             self.follow_masters(out);
             if tick == SchedulerTick::Update {
                 for share in self.scheduler.shares(&self.books) {

@@ -105,7 +105,7 @@ impl RunTables {
                     self.application(at.as_millis(), master.index(), fact);
                 }
                 YarnFact::Fault(fault) => self.fault = Some(fault.clone()),
-                YarnFact::Beat(_) | YarnFact::Share(_) => {}
+                YarnFact::Beat(_) | YarnFact::Share(_) | YarnFact::Waits(..) => {}
             }
         }
     }

@@ -4,3 +4,4 @@ mod bench;
 mod golden;
 mod invariants;
 mod rules;
+mod waits;

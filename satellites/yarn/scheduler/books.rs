@@ -15,6 +15,7 @@ use crate::message::{
     PlaceId,
 };
 use crate::scheduler::asks::{AskTable, Closeness, NodePlaces};
+use crate::scheduler::waits::{OfferLog, WaitState};
 use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::SimTime;
 
@@ -94,10 +95,22 @@ pub(crate) struct AppEntry {
     /// How many offers have been missed, by priority.
     pub(crate) missed: BTreeMap<AskPriority, i32>,
     last_number: u32,
+    /// How many containers its master has got that do not run yet.
+    pub(crate) acquired: u32,
+    pub(crate) wait: WaitState,
+    /// Whether limits on masters or running applications keep it out.
+    pub(crate) is_held: bool,
     /// Whether it counts as asking for its user.
-    is_asking: bool,
+    pub(crate) is_asking: bool,
     pub(crate) is_stopped: bool,
     pub(crate) is_unregistered: bool,
+}
+
+impl AppEntry {
+    /// Returns whether containers wait for the master to get them.
+    pub(crate) fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
 }
 
 /// A container or a reservation that has gone.
@@ -138,6 +151,7 @@ pub(crate) struct ClusterBooks {
     /// For each queue, how many applications of each user ask for containers.
     asking: BTreeMap<String, BTreeMap<String, u32>>,
     pub(crate) facts: Vec<YarnFact>,
+    pub(crate) offers: OfferLog,
     /// Masters' containers that were allocated in this step.
     new_masters: Vec<AppId>,
     /// Applications whose managed master has ended in this step.
@@ -209,6 +223,9 @@ impl ClusterBooks {
             let is_asking = 0 < ask.count || self.app(id).asks.is_asking();
             self.note_asking(id, is_asking);
         }
+        if !asks.is_empty() {
+            self.settle_wait(id);
+        }
     }
 
     /// Returns how many users have an application in a queue that asks for containers.
@@ -255,6 +272,7 @@ impl ClusterBooks {
         }
         let is_asking = app.asks.is_asking();
         self.note_asking(id.app, is_asking);
+        self.note_taken(id.app);
         self.used += size;
         let entry = self.node_mut(node);
         entry.free -= size;
@@ -276,6 +294,7 @@ impl ClusterBooks {
         app.reserved += new.size;
         let kept = self.node_mut(node).reservation.replace(new);
         assert!(kept.is_none(), "{}: node {node:?} is kept already", self.now);
+        self.offers.was_taken = true;
         let fact = ContainerFact::Reserved(node, new.size, new.priority);
         self.facts.push(container(new.container, fact));
     }
@@ -310,6 +329,10 @@ impl ClusterBooks {
             Some((ContainerId { app: id, number }, live.node))
         });
         let allocated: Vec<_> = acquired.collect();
+        if !allocated.is_empty() {
+            app.acquired += allocated.len() as u32;
+            self.settle_wait(id);
+        }
         let facts = allocated.iter().map(|(id, _)| container(*id, ContainerFact::Acquired));
         self.facts.extend(facts);
         MasterAnswer { allocated, ended }
@@ -325,18 +348,23 @@ impl ClusterBooks {
             let Some(number) = app.master_container else { continue };
             let Some(live) = app.live.get_mut(&number) else { continue };
             live.state = ContainerState::Acquired(now);
+            app.acquired += 1;
             let of = ContainerId { app: id, number };
             started.push((app.master, of, live.node));
             self.facts.push(container(of, ContainerFact::Acquired));
+            self.settle_wait(id);
         }
         started
     }
 
     /// Notes that a node runs a container. One that the books no longer have must go again.
     pub(crate) fn launched(&mut self, node: NodeId, id: ContainerId) {
-        if let Some(live) = self.app_mut(id.app).live.get_mut(&id.number) {
-            live.state = ContainerState::Running;
+        let app = self.app_mut(id.app);
+        if let Some(live) = app.live.get_mut(&id.number) {
+            let before = mem::replace(&mut live.state, ContainerState::Running);
+            app.acquired -= u32::from(matches!(before, ContainerState::Acquired(_)));
             self.facts.push(container(id, ContainerFact::Running));
+            self.settle_wait(id.app);
         } else {
             self.node_mut(node).to_clean.push(id);
         }
@@ -358,6 +386,7 @@ impl ClusterBooks {
         }
         let app = self.app_mut(id.app);
         app.ended.entry(rank).or_default().push((id, end));
+        app.acquired -= u32::from(matches!(state, ContainerState::Acquired(_)));
         let is_master = app.master_container == Some(id.number);
         // Nobody has got it yet: its ask is open again, unless the application is over.
         if state == ContainerState::Allocated && end == ContainerEnd::Killed && !app.is_stopped {
@@ -368,6 +397,7 @@ impl ClusterBooks {
             self.ended_masters.push(id.app);
         }
         self.facts.push(container(id, ContainerFact::Ended(end)));
+        self.settle_wait(id.app);
         Some(FreedContainer { id, size, was_reserved: false })
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::event::{ContainerFact, YarnEvent, YarnFact};
 use crate::tables::RunTables;
 use crate::{
-    ContainerId, MasterMode, PlaceId, TaskSort, Yarn, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
-    YarnSize, YarnTask,
+    ContainerId, MasterId, MasterMode, PlaceId, TaskSort, Yarn, YarnJob, YarnNode, YarnRunSpec,
+    YarnSettings, YarnSize, YarnTask, YarnWait,
 };
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
@@ -261,6 +261,24 @@ impl BenchRun {
             _ => None,
         });
         ends.collect()
+    }
+
+    /// Returns the reasons for which a job waited, each with its beginning and its end in
+    /// milliseconds and the offers in it. A wait that goes on at the end of the run has no end.
+    pub(super) fn waits(&self, job: u32) -> Vec<(YarnWait, u64, u64, u32)> {
+        let mut spans = Vec::new();
+        let mut open = None;
+        for event in &self.events {
+            if let YarnFact::Waits(MasterId(of), ended, next) = event.fact
+                && of == job
+            {
+                let at = event.at.as_millis();
+                spans.extend(ended.map(|it| (it.reason, it.from.as_millis(), at, it.times)));
+                open = next.map(|reason| (reason, at, u64::MAX, 0));
+            }
+        }
+        spans.extend(open);
+        spans
     }
 
     /// Returns when a job was over, in milliseconds; `None` if it was not.

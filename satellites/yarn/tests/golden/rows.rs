@@ -77,7 +77,7 @@ impl GoldenRows {
                     usage_mb: share.usage.memory,
                     usage_vcores: share.usage.cores,
                 }),
-                YarnFact::Application(..) | YarnFact::Fault(_) => {}
+                YarnFact::Application(..) | YarnFact::Fault(_) | YarnFact::Waits(..) => {}
             }
         }
     }
