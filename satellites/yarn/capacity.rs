@@ -87,7 +87,7 @@ impl YarnScheduler for YarnCapacity {
         self.settings.calculator
     }
 
-    fn node_added(&mut self, books: &mut ClusterBooks) {
+    fn nodes_changed(&mut self, books: &mut ClusterBooks) {
         self.set_limits(books, CapacityQueues::ROOT, books.total);
     }
 

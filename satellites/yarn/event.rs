@@ -2,7 +2,7 @@
 
 use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
 use crate::size::YarnSize;
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{Factor, SimTime};
 
 /// Something that has happened, with its instant.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct YarnEvent {
 pub enum YarnFact {
     /// A node has sent a heartbeat.
     Beat(NodeId),
+    /// A node has changed.
+    Node(NodeId, NodeFact),
     /// A container has changed.
     Container(ContainerId, ContainerFact),
     /// An application has changed.
@@ -67,6 +69,19 @@ pub struct WaitSpan {
     pub times: u32,
 }
 
+/// A change of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NodeFact {
+    /// It has registered; the ResourceManager gives its room away from now on.
+    Registered,
+    /// Its machine has stopped.
+    Stopped,
+    /// Tasks take so many times as long there from now on.
+    Slowed(Factor),
+    /// The ResourceManager has given it up.
+    Lost,
+}
+
 /// A change of a container.
 #[derive(Clone, Debug)]
 pub enum ContainerFact {
@@ -110,6 +125,12 @@ pub enum ApplicationFact {
     MapsAsked,
     /// Its master has asked for reduces for the first time.
     ReducesAsked,
+    /// An attempt has failed; another one begins, or the application fails.
+    AttemptFailed,
+    /// It has failed, as too many attempts have.
+    Failed,
+    /// The ResourceManager has ended all its containers, and forgets it.
+    Removed,
     /// Its master's container is given back.
     MasterReleased,
     /// Its master has unregistered.

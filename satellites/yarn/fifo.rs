@@ -21,7 +21,9 @@ pub(crate) struct YarnFifo {
 
 impl YarnScheduler for YarnFifo {
     fn submit(&mut self, _: &mut ClusterBooks, app: AppId) -> Result<(), String> {
-        self.apps.push(app);
+        // A new attempt of an application comes where the former one was.
+        let place = self.apps.partition_point(|it| *it < app);
+        self.apps.insert(place, app);
         Ok(())
     }
 

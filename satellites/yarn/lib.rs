@@ -8,6 +8,7 @@
 //! resource_manager     answers both, and lets a scheduler decide
 //! scheduler            the books that all schedulers share
 //! fifo, fair, capacity one scheduler each
+//! fault                nodes and masters that fail
 //! event ─► tables      what has happened, and the tables of it
 //! ```
 //!
@@ -19,6 +20,7 @@ mod application_master;
 mod capacity;
 mod event;
 mod fair;
+mod fault;
 mod fifo;
 mod message;
 mod node_manager;
@@ -33,11 +35,12 @@ mod tests;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
 pub use event::{
-    ApplicationFact, ContainerFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
+    ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
+pub use fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
 pub use message::{
-    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
-    MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
+    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
+    MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
     ToResourceManager, Yarn, YarnMail,
 };
 pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};

@@ -38,8 +38,8 @@ pub(crate) trait YarnScheduler: Send {
         self.calculator().normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
     }
 
-    /// Adds a node that has just registered.
-    fn node_added(&mut self, _books: &mut ClusterBooks) {}
+    /// Notes that a node has come or gone.
+    fn nodes_changed(&mut self, _books: &mut ClusterBooks) {}
 
     /// Adds an application, whose user, queue and master stand in the books; the error says why it
     /// is refused.

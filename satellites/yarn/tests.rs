@@ -1,6 +1,7 @@
 //! Tests of whole runs.
 
 mod bench;
+mod faults;
 mod golden;
 mod invariants;
 mod rules;
