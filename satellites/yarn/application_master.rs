@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
 use crate::message::{
-    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId,
-    NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
+    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
+    MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail,
+    YarnOutbox,
 };
 use crate::size::YarnSize;
 use mumakil_base::units::SimSpan;
@@ -142,6 +143,7 @@ pub(crate) struct ApplicationMaster {
     is_registered: bool,
     is_finished: bool,
     is_over: bool,
+    is_hung: bool,
 }
 
 impl Core for ApplicationMaster {
@@ -163,6 +165,14 @@ impl Core for ApplicationMaster {
                 }
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+            ToMaster::Hang => self.is_hung = true,
+            ToMaster::Die => {
+                if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
+                    out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+                    self.lose();
+                }
+            }
+            ToMaster::Lost => self.lose(),
         }
     }
 }
@@ -185,10 +195,14 @@ impl ApplicationMaster {
             is_registered: false,
             is_finished: false,
             is_over: false,
+            is_hung: false,
         }
     }
 
     fn step(&mut self, out: &mut YarnOutbox) {
+        if self.is_hung {
+            return;
+        }
         if !self.is_submitted {
             self.submit(out);
         } else if self.is_finished {
@@ -250,7 +264,10 @@ impl ApplicationMaster {
             && let Some(&(id, node)) = answer.allocated.first()
         {
             self.container = Some((id, node));
-            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, None)));
+            out.send(YarnMail::NodeManager(
+                node,
+                ToNodeManager::Launch(id, ContainerWork::Master(self.id)),
+            ));
             self.begin(id, out);
         }
         self.call(out);
@@ -297,11 +314,29 @@ impl ApplicationMaster {
             };
             let Some(task) = states.scheduled.pop_front() else { continue };
             states.assigned.insert(id, task);
-            let life = self.job.tasks[task as usize].life;
-            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, Some(life))));
+            let life = ContainerWork::Task(self.job.tasks[task as usize].life);
+            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, life)));
             out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
         }
         false
+    }
+
+    /// The process of the master is gone. One that the ResourceManager starts does all tasks anew in
+    /// its next container. SLS' masters are not in theirs, and hear of its end from the
+    /// ResourceManager.
+    fn lose(&mut self) {
+        if self.job.mode == MasterMode::Managed && !self.is_over {
+            for (states, sort) in
+                [(&mut self.maps, TaskSort::Map), (&mut self.reduces, TaskSort::Reduce)]
+            {
+                let was_asked = states.was_asked;
+                *states = TaskStates { was_asked, ..TaskStates::new(&self.job, sort) };
+            }
+            self.answers.clear();
+            self.container = None;
+            (self.is_looking, self.is_hung) = (false, false);
+            (self.is_running, self.is_registered, self.is_finished) = (false, false, false);
+        }
     }
 
     /// Begins the job anew, as far as SLS does.

@@ -87,7 +87,7 @@ impl YarnScheduler for YarnCapacity {
         self.settings.calculator
     }
 
-    fn node_added(&mut self, books: &mut ClusterBooks) {
+    fn nodes_changed(&mut self, books: &mut ClusterBooks) {
         self.set_limits(books, CapacityQueues::ROOT, books.total);
     }
 
@@ -114,6 +114,7 @@ impl YarnScheduler for YarnCapacity {
         // From here on, users who ask are counted by the full name of the queue.
         books.app_mut(id).queue = self.queues.get(queue).path.clone();
         self.activate(books, queue);
+        books.hold(id, !self.apps[&id].is_active);
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 //! host may become larger than that of its rack. The loop over node-local containers then runs past
 //! the rack's last one, and the ResourceManager ends. Here the run ends, too, and says so.
 
+use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
@@ -20,7 +21,9 @@ pub(crate) struct YarnFifo {
 
 impl YarnScheduler for YarnFifo {
     fn submit(&mut self, _: &mut ClusterBooks, app: AppId) -> Result<(), String> {
-        self.apps.push(app);
+        // A new attempt of an application comes where the former one was.
+        let place = self.apps.partition_point(|it| *it < app);
+        self.apps.insert(place, app);
         Ok(())
     }
 
@@ -32,6 +35,7 @@ impl YarnScheduler for YarnFifo {
 
     fn offer(&mut self, books: &mut ClusterBooks, node: NodeId, _: bool) -> Result<(), String> {
         let minimum = books.limits.minimum.memory;
+        books.begin_offer();
         for app in &self.apps {
             if books.node(node).free.memory < minimum {
                 break;
@@ -41,6 +45,7 @@ impl YarnScheduler for YarnFifo {
                 if 0 < books.app(*app).asks.any(priority).count
                     && assign(books, node, *app, priority)? == 0
                 {
+                    books.note_wait(*app, YarnWait::Room);
                     break;
                 }
             }

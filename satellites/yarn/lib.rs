@@ -9,6 +9,7 @@
 //! resource_manager     answers both, and lets a scheduler decide
 //! scheduler            the books that all schedulers share
 //! fifo, fair, capacity one scheduler each
+//! fault                nodes and masters that fail
 //! event ─► translator  what has happened, in MapReduce's words, for all tables and reports
 //! ```
 //!
@@ -20,6 +21,7 @@ mod application_master;
 mod capacity;
 mod event;
 mod fair;
+mod fault;
 mod fifo;
 mod line;
 mod message;
@@ -38,11 +40,14 @@ mod tests;
 mod translator;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
-pub use event::{ApplicationFact, ContainerFact, ShareReading, YarnEvent, YarnFact};
+pub use event::{
+    ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
+};
+pub use fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
 pub use line::{RackNames, YarnLineOptions};
 pub use message::{
-    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
-    MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
+    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
+    MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
     ToResourceManager, Yarn, YarnMail,
 };
 pub use policies::YarnPolicyOptions;

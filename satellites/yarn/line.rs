@@ -4,6 +4,7 @@
 //! by slots all the same: a node counts as many slots of each kind as containers of the smallest
 //! size fit, and maps and reduces share them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
 use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
-use crate::message::PlaceId;
+use crate::fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+use crate::message::{NodeId, PlaceId};
 use crate::policies::{
     DEFAULT_QUEUE, YarnCapacityPolicy, YarnFairPolicy, YarnFifoPolicy, YarnPolicy,
     YarnPolicyOptions,
@@ -26,13 +28,16 @@ use crate::settings::YarnSettings;
 use crate::size::YarnSize;
 use crate::translator::{AskedNodes, TranslatedRun, Translator};
 use mumakil_base::random::{Purpose, stream};
-use mumakil_base::units::{Bytes, SimSpan};
+use mumakil_base::units::tell::{listed, quoted};
+use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
-    Input, JobSettings, JobSpec, PerSlot, PolicyEntry, Priority, SlotKind, TrackerId, TrueDurations,
+    Input, JobSettings, JobSpec, Mail, Mishap, MishapHarm, PerSlot, PolicyEntry, Priority, SlotKind,
+    ToFaultInjector, TrackerId, TrueDurations,
 };
 use mumakil_runtime::{run_scaled, run_virtual};
+use mumakil_scenario::fault::{Effects, FaultSite};
 use mumakil_scenario::workload::{Arrival, Submission, Workload};
 use mumakil_scenario::{ClockSpec, LineEmulation, LineEnd, LineRun, Scenario, Starter};
 use mumakil_yaml::{MOST, Path, TreeShape, YamlProblem, read, write};
@@ -114,7 +119,11 @@ fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
 }
 
 /// The settings of `hadoop` that have an effect.
-const HADOOP: [&str; 5] = ["line", "heartbeat", "heartbeat_phase", "start_up", "protocol"];
+const HADOOP: [&str; 6] =
+    ["line", "heartbeat", "heartbeat_phase", "expiry", "start_up", "protocol"];
+
+/// The kinds of faults that there are.
+const FAULTS: [&str; 3] = ["stop", "start", "slow"];
 
 /// The settings of `cluster` that have none.
 const IDLE: [&str; 7] = [
@@ -170,9 +179,12 @@ impl LineEmulation for YarnLine {
             let hint = "Hadoop's default is 1s";
             refuse(Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
         }
-        if !scenario.faults.is_empty() {
-            let hint = "take them out, or choose a line of MapReduce v1";
-            refuse(Path::of("faults"), "under YARN there are no faults", hint);
+        for (number, fault) in scenario.faults.iter().enumerate() {
+            if !FAULTS.contains(&fault.key()) {
+                let path = Path::of(&format!("faults[{number}]")).key(fault.key());
+                let hint = format!("there are {}", listed(quoted(FAULTS), "and"));
+                refuse(path, "there is no such fault under YARN", &hint);
+            }
         }
         if !scenario.later.is_empty() {
             let hint = "list jobs in `workload.also`; policies and queues stay as they are";
@@ -283,6 +295,8 @@ impl LineEmulation for YarnLine {
         });
         let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
         let policy = YarnPolicy::named(&scenario.scheduler.name);
+        let tells = scenario.record.decisions;
+        let faults = faults(scenario, topology, workload);
         let spec = YarnRunSpec {
             nodes: nodes(scenario, topology, &options),
             jobs: yarn_jobs(scenario, topology, &jobs, &asking, &options),
@@ -291,9 +305,10 @@ impl LineEmulation for YarnLine {
             settings,
         };
         let translator =
-            Translator::new(topology.clone(), asking, policy, run.events, run.folder)?;
+            Translator::new(topology.clone(), asking, policy, tells, run.events, run.folder)?;
         let shared = Arc::new(Mutex::new(translator));
-        let mut plan = spec.plan(run.until, Box::new(TranslatedRun(shared.clone())));
+        let sink = Box::new(TranslatedRun(shared.clone()));
+        let mut plan = spec.plan_with_faults(&faults, run.until, sink);
         plan.time_limit = run.time_limit;
         let (stats, ending) = match scenario.clock {
             ClockSpec::Virtual => run_virtual(plan, run.transport),
@@ -302,6 +317,39 @@ impl LineEmulation for YarnLine {
         let ending = shared.lock().end(ending)?;
         Ok(LineEnd { stats, ending, breaches: Vec::new() })
     }
+}
+
+/// Returns the mishaps of nodes.
+fn faults(scenario: &Scenario, topology: &Topology, workload: &Workload) -> YarnFaults {
+    let site = FaultSite { seed: scenario.seed, topology, workload };
+    let Effects { mut opening, mishaps, .. } = Effects::of(&scenario.faults, site);
+    opening.sort_by_key(|(at, _)| *at);
+    // How slow each node is at present; several causes multiply.
+    let mut slowness: BTreeMap<TrackerId, f64> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (at, mail) in opening {
+        let (id, begins) = match mail {
+            Mail::FaultInjector(ToFaultInjector::Begins(id)) => (id, true),
+            Mail::FaultInjector(ToFaultInjector::Ends(id)) => (id, false),
+            _ => continue,
+        };
+        let Mishap { nodes, harm, .. } = &mishaps[id.number as usize];
+        for node in nodes {
+            let id = NodeId(node.0);
+            let what = match (harm, begins) {
+                (MishapHarm::Stop | MishapHarm::Outage, true) => YarnMishap::NodeStops(id),
+                (MishapHarm::Slow(speeds), _) => {
+                    let slow = slowness.entry(*node).or_insert(1.0);
+                    *slow *= if begins { 1.0 / speeds.cpu } else { speeds.cpu };
+                    YarnMishap::NodeSlows(id, Factor::new(*slow).unwrap_or(Factor::ONE))
+                }
+                _ => YarnMishap::NodeReturns(id),
+            };
+            all.push(YarnFault { at, what });
+        }
+    }
+    let limits = LivenessLimits { node: scenario.hadoop.expiry, ..LivenessLimits::default() };
+    YarnFaults { mishaps: all, liveness: limits }
 }
 
 fn tasks_of(job: &JobSpec, kind: SlotKind) -> u32 {

@@ -10,7 +10,7 @@
 
 use crate::event::{YarnEvent, YarnFact};
 use crate::size::YarnSize;
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
 
 macro_rules! dense_ids {
@@ -79,6 +79,10 @@ pub enum ContainerEnd {
     Killed,
     /// It was not launched in time.
     Expired,
+    /// Its process has ended before its work was done.
+    Failed,
+    /// Its node was given up, or has registered anew.
+    Lost,
 }
 
 /// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
@@ -89,6 +93,8 @@ pub struct NodeReport {
     pub launched: Vec<ContainerId>,
     /// Containers that have ended by themselves, in that order.
     pub completed: Vec<ContainerId>,
+    /// Containers whose processes have ended before their work was done.
+    pub failed: Vec<ContainerId>,
     /// Containers that the ResourceManager has ordered to end.
     pub aborted: Vec<ContainerId>,
 }
@@ -116,6 +122,10 @@ pub struct MasterAnswer {
 /// The rounds of the ResourceManager, in their order within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerTick {
+    /// Looks for silent nodes.
+    NodeLiveness,
+    /// Looks for silent masters.
+    MasterLiveness,
     /// Looks for containers that were acquired and never launched.
     Liveness,
     /// Computes demands and shares, and preempts (fair).
@@ -129,7 +139,7 @@ pub enum SchedulerTick {
 /// A message for the ResourceManager.
 #[derive(Clone, Debug)]
 pub enum ToResourceManager {
-    /// A node begins.
+    /// A node begins, or begins anew.
     RegisterNode(NodeId),
     /// A node's heartbeat.
     Heartbeat(NodeId, Box<NodeReport>),
@@ -143,6 +153,15 @@ pub enum ToResourceManager {
     Tick(SchedulerTick),
 }
 
+/// The work of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerWork {
+    /// A task that takes so long.
+    Task(SimSpan),
+    /// A master, which runs until it ends itself.
+    Master(MasterId),
+}
+
 /// A message for a node's NodeManager.
 #[derive(Clone, Debug)]
 pub enum ToNodeManager {
@@ -150,10 +169,18 @@ pub enum ToNodeManager {
     Beat,
     /// The answer to a heartbeat: the containers that must go.
     Answer(Vec<ContainerId>),
-    /// A container is launched; a master has no life of its own and runs until it ends itself.
-    Launch(ContainerId, Option<SimSpan>),
+    /// A container is launched.
+    Launch(ContainerId, ContainerWork),
     /// A master has ended.
     EndMaster(ContainerId),
+    /// The process of a container ends before its work is done.
+    Fail(ContainerId),
+    /// The machine stops.
+    Stop,
+    /// The machine runs again.
+    Return,
+    /// Tasks take so many times as long from now on.
+    Slow(Factor),
 }
 
 /// A message for an application's master.
@@ -165,6 +192,12 @@ pub enum ToMaster {
     Answer(Box<MasterAnswer>),
     /// The ResourceManager has launched the master itself.
     Launched(ContainerId, NodeId),
+    /// The master's process ends.
+    Die,
+    /// The master does nothing more.
+    Hang,
+    /// The master's machine has stopped, or the ResourceManager has given the master up.
+    Lost,
 }
 
 /// A message and its receiver.

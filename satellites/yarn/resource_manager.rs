@@ -8,9 +8,11 @@
 use std::mem;
 
 use crate::event::{ApplicationFact, YarnFact};
+use crate::fault::LivenessLimits;
 use crate::message::{
-    AppId, AppSubmission, ContainerAsk, ContainerEnd, ContainerId, MasterId, NodeId, NodeReport,
-    PlaceId, SchedulerTick, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
+    AppId, AppSubmission, ContainerAsk, ContainerEnd, ContainerId, ContainerWork, MasterId, NodeId,
+    NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager, ToResourceManager, YarnMail,
+    YarnOutbox,
 };
 use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::{YarnScheduler, end_container};
@@ -18,8 +20,6 @@ use crate::size::SizeLimits;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::protocol::{Core, RunStop};
 
-/// How long a container may be acquired without being launched.
-const EXPIRY: SimSpan = SimSpan::from_secs(600);
 /// How long nothing changes until a run counts as stalled. Chosen: far longer than the expiries, and
 /// than any delay of a scheduler.
 const PATIENCE: SimSpan = SimSpan::from_secs(3_600);
@@ -32,6 +32,7 @@ const MANAGED_MASTER: i32 = 0;
 pub(crate) struct ResourceManager {
     books: ClusterBooks,
     scheduler: Box<dyn YarnScheduler>,
+    liveness: LivenessLimits,
     /// The application of each master, once it was submitted.
     apps: Vec<Option<AppId>>,
     /// How many masters are still to end.
@@ -52,8 +53,12 @@ impl Core for ResourceManager {
         self.books.now = out.now;
         match message {
             ToResourceManager::RegisterNode(id) => {
+                // A node that the books still have was started anew, and has no containers.
+                if self.books.node(*id).is_up {
+                    self.lose_node(*id, out);
+                }
                 self.books.register(*id);
-                self.scheduler.node_added(&mut self.books);
+                self.scheduler.nodes_changed(&mut self.books);
             }
             ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
             ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
@@ -87,12 +92,14 @@ impl ResourceManager {
     pub(crate) fn new(
         books: ClusterBooks,
         scheduler: Box<dyn YarnScheduler>,
+        liveness: LivenessLimits,
         masters: usize,
         settling: SimSpan,
     ) -> Self {
         Self {
             books,
             scheduler,
+            liveness,
             apps: vec![None; masters],
             left: masters,
             done_at: SimTime::ZERO,
@@ -104,27 +111,48 @@ impl ResourceManager {
 
     /// Returns the first of each of its ticks.
     pub(crate) fn first_ticks(&mut self) -> Vec<(SimTime, ToResourceManager)> {
-        let liveness = SimSpan::from_micros(EXPIRY.as_micros() / 3);
         let mut ticks = self.scheduler.ticks();
-        ticks.push((SchedulerTick::Liveness, SimTime::ZERO + liveness, liveness));
+        let LivenessLimits { node, master, container, .. } = self.liveness;
+        let looks = [
+            (SchedulerTick::NodeLiveness, node),
+            (SchedulerTick::MasterLiveness, master),
+            (SchedulerTick::Liveness, container),
+        ];
+        ticks.extend(looks.map(|(tick, expiry)| {
+            let interval = SimSpan::from_micros((expiry.as_micros() / 3).max(1));
+            (tick, SimTime::ZERO + interval, interval)
+        }));
         self.intervals = ticks.iter().map(|(tick, _, interval)| (*tick, *interval)).collect();
         ticks.into_iter().map(|(tick, at, _)| (at, ToResourceManager::Tick(tick))).collect()
     }
 
     fn heartbeat(&mut self, id: NodeId, report: &NodeReport, out: &mut YarnOutbox) {
-        let orders = mem::take(&mut self.books.node_mut(id).to_clean);
+        let node = self.books.node_mut(id);
+        if !node.is_up {
+            // It was given up while it runs: it must begin anew, and end all that it runs.
+            out.send(YarnMail::NodeManager(id, ToNodeManager::Stop));
+            out.send(YarnMail::NodeManager(id, ToNodeManager::Return));
+            return;
+        }
+        node.last_beat = out.now;
+        let orders = mem::take(&mut node.to_clean);
         for container in &report.launched {
             self.books.launched(id, *container);
         }
         for container in &report.completed {
             self.end(*container, ContainerEnd::Completed);
         }
+        for container in &report.failed {
+            self.end(*container, ContainerEnd::Failed);
+        }
         // An aborted container is out of the books since it was ordered to end.
-        let has_ends = !report.completed.is_empty() || !report.aborted.is_empty();
+        let ends = [&report.completed, &report.failed, &report.aborted];
+        let has_ends = ends.iter().any(|list| !list.is_empty());
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
             out.emit(YarnFact::Fault(fault));
             out.stop = Some(RunStop::Done);
         }
+        self.books.pass_by(|app| self.scheduler.is_full(app));
         self.follow_masters(out);
         if !orders.is_empty() {
             out.send(YarnMail::NodeManager(id, ToNodeManager::Answer(orders)));
@@ -134,16 +162,19 @@ impl ResourceManager {
     /// Removes the applications whose masters have ended in this step, and launches the masters
     /// that have got a container in it.
     fn follow_masters(&mut self, out: &mut YarnOutbox) {
-        for app in mem::take(&mut self.books.ended_masters) {
+        for (app, end) in mem::take(&mut self.books.ended_masters) {
             let entry = self.books.app(app);
-            if !entry.is_stopped && !entry.is_unregistered {
-                // The master was killed: its job will never end by itself.
-                self.master_is_over();
+            if entry.is_unregistered {
+                self.remove(app);
+            } else if !entry.is_stopped {
+                self.fail_attempt(app, end == ContainerEnd::Failed, out);
             }
-            self.remove(app);
         }
         for (master, container, node) in self.books.fetch_masters() {
-            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(container, None)));
+            out.send(YarnMail::NodeManager(
+                node,
+                ToNodeManager::Launch(container, ContainerWork::Master(master)),
+            ));
             out.send(YarnMail::Master(master, ToMaster::Launched(container, node)));
         }
     }
@@ -165,7 +196,15 @@ impl ResourceManager {
             return;
         }
         self.apps[master.index()] = Some(app);
-        if let Some(size) = managed {
+        if managed.is_none() {
+            self.books.app_mut(app).last_call = Some(out.now);
+        }
+        self.ask_for_master(app);
+    }
+
+    /// Asks for the container of a master that the ResourceManager starts.
+    fn ask_for_master(&mut self, app: AppId) {
+        if let Some(size) = self.books.app(app).managed_master {
             let place = PlaceId::ANY;
             let ask = ContainerAsk { priority: MANAGED_MASTER, place, size, count: 1 };
             self.books.ask(app, &[ask]);
@@ -181,6 +220,7 @@ impl ResourceManager {
                 ..ask.clone()
             });
             let asks: Vec<ContainerAsk> = normalised.collect();
+            self.books.app_mut(app).last_call = Some(out.now);
             self.books.ask(app, &asks);
             *answer = self.books.fetch(app);
         }
@@ -211,6 +251,12 @@ impl ResourceManager {
         }
         let master = app.master;
         self.apps[master.index()] = None;
+        self.clear(id);
+        self.books.facts.push(YarnFact::Application(master, ApplicationFact::Removed));
+    }
+
+    /// Ends all containers and reservations of an application, and takes it from the scheduler.
+    fn clear(&mut self, id: AppId) {
         let live: Vec<u32> = self.books.app(id).live.keys().copied().collect();
         for number in live {
             self.end(ContainerId { app: id, number }, ContainerEnd::Killed);
@@ -223,6 +269,44 @@ impl ResourceManager {
         self.books.app_mut(id).asks.clear();
         self.scheduler.leave(&mut self.books, id);
         self.books.note_asking(id, false);
+        self.books.settle_wait(id);
+    }
+
+    /// An attempt of an application has failed: begins another one, if there may be one.
+    fn fail_attempt(&mut self, id: AppId, counts: bool, out: &mut YarnOutbox) {
+        let max_attempts = self.liveness.max_attempts;
+        let app = self.books.app_mut(id);
+        app.is_stopped = true;
+        app.failures += u32::from(counts);
+        let (master, is_managed) = (app.master, app.managed_master.is_some());
+        let is_last = !is_managed || max_attempts <= app.failures;
+        out.send(YarnMail::Master(master, ToMaster::Lost));
+        self.clear(id);
+        self.books.ended_masters.retain(|(app, _)| *app != id);
+        let mut facts = vec![ApplicationFact::AttemptFailed];
+        self.books.begin_attempt(id);
+        if !is_last && self.scheduler.submit(&mut self.books, id).is_ok() {
+            self.ask_for_master(id);
+        } else {
+            self.books.app_mut(id).is_stopped = true;
+            self.apps[master.index()] = None;
+            self.master_is_over();
+            facts.extend([ApplicationFact::Failed, ApplicationFact::Removed]);
+        }
+        self.books.facts.extend(facts.into_iter().map(|it| YarnFact::Application(master, it)));
+    }
+
+    /// Gives a node up: its room, its containers and its reservation are gone.
+    fn lose_node(&mut self, id: NodeId, out: &mut YarnOutbox) {
+        let containers = self.books.lose_node(id);
+        self.scheduler.nodes_changed(&mut self.books);
+        for container in containers {
+            self.end(container, ContainerEnd::Lost);
+        }
+        if let Some(freed) = self.books.unreserve(id) {
+            self.scheduler.freed(&mut self.books, &freed);
+        }
+        self.follow_masters(out);
     }
 
     fn end(&mut self, id: ContainerId, end: ContainerEnd) {
@@ -230,13 +314,19 @@ impl ResourceManager {
     }
 
     fn tick(&mut self, tick: SchedulerTick, out: &mut YarnOutbox) {
-        if tick == SchedulerTick::Liveness {
-            let now = out.now;
-            for id in self.books.expired(|since| since + EXPIRY < now) {
+        let LivenessLimits { node, master, container, .. } = self.liveness;
+        if tick == SchedulerTick::NodeLiveness {
+            self.books.silent_nodes(node).into_iter().for_each(|id| self.lose_node(id, out));
+        } else if tick == SchedulerTick::MasterLiveness {
+            let silent = self.books.silent_masters(master);
+            silent.into_iter().for_each(|id| self.fail_attempt(id, true, out));
+        } else if tick == SchedulerTick::Liveness {
+            for id in self.books.expired(container) {
                 self.end(id, ContainerEnd::Expired);
             }
         } else {
             self.scheduler.tick(&mut self.books, tick);
+            self.books.pass_by(|app| self.scheduler.is_full(app));
             self.follow_masters(out);
             if tick == SchedulerTick::Update {
                 for share in self.scheduler.shares(&self.books) {

@@ -4,12 +4,14 @@
 //! ```text
 //! asks    what one application asks for, and how an allocation lowers it
 //! books   nodes, applications and containers, as all schedulers count them
+//! waits   why applications wait
 //! java    orders that come from Java's collections
 //! ```
 
 pub(crate) mod asks;
 pub(crate) mod books;
 pub(crate) mod java;
+pub(crate) mod waits;
 
 use crate::event::ShareReading;
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
@@ -36,8 +38,8 @@ pub(crate) trait YarnScheduler: Send {
         self.calculator().normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
     }
 
-    /// Adds a node that has just registered.
-    fn node_added(&mut self, _books: &mut ClusterBooks) {}
+    /// Notes that a node has come or gone.
+    fn nodes_changed(&mut self, _books: &mut ClusterBooks) {}
 
     /// Adds an application, whose user, queue and master stand in the books; the error says why it
     /// is refused.
@@ -57,6 +59,11 @@ pub(crate) trait YarnScheduler: Send {
         node: NodeId,
         has_ends: bool,
     ) -> Result<(), String>;
+
+    /// Returns whether the queue of an application has all that it may have.
+    fn is_full(&self, _app: AppId) -> bool {
+        false
+    }
 
     /// Does a round.
     fn tick(&mut self, _books: &mut ClusterBooks, _tick: SchedulerTick) {}

@@ -22,14 +22,16 @@ use std::{io, mem};
 
 use parking_lot::Mutex;
 
-use crate::event::{ApplicationFact, ContainerFact, YarnEvent, YarnFact};
+use crate::event::{
+    ApplicationFact, ContainerFact, NodeFact, WaitSpan, YarnEvent, YarnFact, YarnWait,
+};
 use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
 use crate::policies::YarnPolicy;
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
-use mumakil_core::cluster::Topology;
+use mumakil_core::cluster::{Speeds, Topology};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Event, Fact, JobFact, JobSpec, JobWait, LedgerFact,
+    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobSpec, JobWait, LedgerFact,
     Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, Stall,
     TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
 };
@@ -58,6 +60,8 @@ pub(crate) struct Translator {
     job_of: Vec<usize>,
     open: BTreeMap<ContainerId, OpenContainer>,
     reserved: BTreeMap<ContainerId, SimTime>,
+    /// Whether reasons of waiting are told.
+    tells_waits: bool,
     table: Option<TableWriter<ContainerRow>>,
     failure: Option<RecordError>,
     /// The mistake of Hadoop's own that has ended the ResourceManager.
@@ -155,11 +159,12 @@ impl Translator {
         topology: Arc<Topology>,
         jobs: Vec<(Arc<JobSpec>, AskedNodes)>,
         policy: YarnPolicy,
+        tells_waits: bool,
         events: Box<dyn EventSink>,
         folder: Option<&Path>,
     ) -> Result<Self, (PathBuf, io::Error)> {
         let table = folder.map(TableWriter::create).transpose().map_err(parts)?;
-        let mut translator = Self {
+        let translator = Self {
             policy,
             events,
             batch: Vec::new(),
@@ -167,15 +172,12 @@ impl Translator {
             job_of: Vec::new(),
             open: BTreeMap::new(),
             reserved: BTreeMap::new(),
+            tells_waits,
             table,
             failure: None,
             fault: None,
-            topology: topology.clone(),
+            topology,
         };
-        for (id, node) in topology.nodes() {
-            translator.tell(SimTime::ZERO, Fact::Tracker(id, TrackerFact::Up(node.slots)));
-            translator.tell(SimTime::ZERO, Fact::Member(id, MemberFact::Joined));
-        }
         Ok(translator)
     }
 
@@ -199,8 +201,66 @@ impl Translator {
             YarnFact::Container(id, fact) => self.container(at, id, &fact),
             YarnFact::Application(master, fact) => self.application(at, master, fact),
             YarnFact::Fault(words) => self.fault = Some(words),
-            YarnFact::Share(_) => {}
+            YarnFact::Node(node, fact) => self.node(at, TrackerId(node.0), fact),
+            YarnFact::Waits(master, Some(span), _) if self.tells_waits => {
+                self.waited(at, master, span);
+            }
+            YarnFact::Share(_) | YarnFact::Waits(..) => {}
         }
+    }
+
+    fn node(&mut self, at: SimTime, id: TrackerId, fact: NodeFact) {
+        match fact {
+            NodeFact::Registered => {
+                let slots = self.topology.node(id).slots;
+                if SimTime::ZERO < at {
+                    self.tell(at, Fact::befell(id, Incident::MachineOn));
+                }
+                self.tell(at, Fact::Tracker(id, TrackerFact::Up(slots)));
+                self.tell(at, Fact::Member(id, MemberFact::Joined));
+            }
+            NodeFact::Stopped => {
+                let there = self.open.iter_mut().filter(|(_, container)| container.node == id);
+                let started = there.filter_map(|(_, container)| {
+                    container.attempt.filter(|_| mem::take(&mut container.is_started))
+                });
+                for attempt in started.collect::<Vec<_>>() {
+                    self.end_work(at, attempt, id, Outcome::Killed);
+                }
+                self.tell(at, Fact::Tracker(id, TrackerFact::Down));
+                self.tell(at, Fact::befell(id, Incident::MachineOff));
+            }
+            NodeFact::Slowed(factor) => {
+                let speeds = Speeds { cpu: 1.0 / factor.get(), ..Speeds::USUAL };
+                self.tell(at, Fact::befell(id, Incident::Speeds(speeds)));
+            }
+            NodeFact::Lost => self.tell(at, Fact::Member(id, MemberFact::Lost)),
+        }
+    }
+
+    /// Tells why an application has waited.
+    fn waited(&mut self, at: SimTime, master: MasterId, span: WaitSpan) {
+        let job = &self.jobs[master.0 as usize];
+        let kind = match job.waiting.map.is_empty() && job.running.map == 0 {
+            true => SlotKind::Reduce,
+            false => SlotKind::Map,
+        };
+        let reason = match span.reason {
+            YarnWait::Activation => Reason::JobLimit,
+            YarnWait::Offer => Reason::Other("no node was offered"),
+            YarnWait::Share => Reason::Other("others come before it"),
+            YarnWait::QueueMaximum => Reason::Other("its queue has all that it may have"),
+            YarnWait::UserLimit => Reason::UserLimit,
+            YarnWait::Locality => Reason::Delay(at.saturating_since(span.from)),
+            YarnWait::Room => Reason::NoRoom,
+            YarnWait::Acquisition => Reason::Other("its master gets containers at its next call"),
+            YarnWait::Launch => Reason::Other("its containers begin at heartbeats of their nodes"),
+        };
+        let (from, to, times) = (span.from, at, span.times.max(1));
+        let holders = Holders::NONE;
+        let fact = JobFact::Refused { kind, from, to, times, reason, holders };
+        let id = job.spec.id;
+        self.tell(at, Fact::Job(id, fact));
     }
 
     fn application(&mut self, at: SimTime, master: MasterId, fact: ApplicationFact) {
@@ -227,7 +287,7 @@ impl Translator {
             }
             ApplicationFact::MapsAsked => self.jobs[place].asks_since.map = at,
             ApplicationFact::ReducesAsked => self.jobs[place].asks_since.reduce = at,
-            ApplicationFact::Finished => {
+            ApplicationFact::Finished | ApplicationFact::Failed => {
                 let job = &mut self.jobs[place];
                 if mem::replace(&mut job.is_over, true) {
                     return;
@@ -239,7 +299,10 @@ impl Translator {
                 };
                 self.tell(at, Fact::Job(id, JobFact::Ended(outcome)));
             }
-            ApplicationFact::Registered | ApplicationFact::MasterReleased => {}
+            ApplicationFact::Registered
+            | ApplicationFact::AttemptFailed
+            | ApplicationFact::Removed
+            | ApplicationFact::MasterReleased => {}
         }
     }
 
@@ -408,6 +471,8 @@ impl Translator {
                     ContainerEnd::Completed => "completed",
                     ContainerEnd::Killed => "killed",
                     ContainerEnd::Expired => "expired",
+                    ContainerEnd::Failed => "failed",
+                    ContainerEnd::Lost => "lost",
                 }
                 .into();
                 if end != ContainerEnd::Completed {

@@ -142,7 +142,7 @@ fn settings_that_yarn_does_not_have_are_told() {
             "`hadoop.slow_start` has no effect with `hadoop: yarn`",
         ),
         (replaced("cores: 4}", "cores: 4, map_slots: 3}"), "`cluster.map_slots` has no effect"),
-        (with("faults: [{at: 1s, stop: node-1}]"), "under YARN there are no faults"),
+        (with("faults: [{at: 1s, lose_disk: node-1}]"), "there is no such fault under YARN"),
         (with("later: [{at: 1s, scheduler: yarn-fifo}]"), "nothing changes during a run"),
         (replaced("maps: 12", "after: [a], maps: 12"), "a job cannot wait for another"),
         (

@@ -105,7 +105,10 @@ impl RunTables {
                     self.application(at.as_millis(), master.index(), fact);
                 }
                 YarnFact::Fault(fault) => self.fault = Some(fault.clone()),
-                YarnFact::Beat(_) | YarnFact::Share(_) => {}
+                YarnFact::Beat(_)
+                | YarnFact::Node(..)
+                | YarnFact::Share(_)
+                | YarnFact::Waits(..) => {}
             }
         }
     }
@@ -176,6 +179,8 @@ impl RunTables {
                     ContainerEnd::Completed => "completed",
                     ContainerEnd::Killed => "killed",
                     ContainerEnd::Expired => "expired",
+                    ContainerEnd::Failed => "failed",
+                    ContainerEnd::Lost => "lost",
                 };
             }
             ContainerFact::Heard => row.am_heard_ms = Some(ms),
@@ -203,6 +208,9 @@ impl RunTables {
             ApplicationFact::ReducesAsked => &mut row.reduces_asked_ms,
             ApplicationFact::MasterReleased => &mut row.am_released_ms,
             ApplicationFact::Finished => &mut row.finished_ms,
+            ApplicationFact::AttemptFailed | ApplicationFact::Failed | ApplicationFact::Removed => {
+                return;
+            }
         };
         *time = Some(ms);
     }
