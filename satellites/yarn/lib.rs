@@ -52,7 +52,7 @@ pub use message::{
 };
 pub use policies::YarnPolicyOptions;
 pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
-pub use settings::{YarnInputError, YarnSettings};
+pub use settings::YarnSettings;
 pub use size::YarnSize;
 
 use mumakil_cli::{Chapter, Satellite};

@@ -9,7 +9,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-
 use parking_lot::Mutex;
 use rand::RngExt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -33,8 +32,8 @@ use mumakil_base::units::{Bytes, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
-    Input, JobSettings, JobSpec, Mail, Mishap, MishapHarm, PerSlot, PolicyEntry, Priority, SlotKind,
-    ToFaultInjector, TrackerId, TrueDurations,
+    Input, JobSettings, JobSpec, Mail, Mishap, MishapHarm, PerSlot, PolicyEntry, Priority,
+    SlotKind, ToFaultInjector, TrackerId, TrueDurations,
 };
 use mumakil_runtime::{run_scaled, run_virtual};
 use mumakil_scenario::fault::{Effects, FaultSite};
@@ -92,8 +91,8 @@ impl YarnLineOptions {
         let plain = write(&Self::default());
         let mut all = plain.clone();
         mumakil_yaml::lay(&mut all, written, &SHAPE);
-        let (options, problems) = read(all, &plain, &SHAPE, MOST);
-        (options.unwrap_or_default(), problems)
+        let (read, problems) = read(all, &plain, &SHAPE, MOST);
+        (read.unwrap_or_default(), problems)
     }
 
     /// Returns the size of a container with so much memory and so many cores.
@@ -113,8 +112,8 @@ fn size(memory: Bytes, cores: u32) -> YarnSize {
 fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
     let policy = YarnPolicy::named(&scenario.scheduler.name);
     let checked = scenario.scheduler.options();
-    let options: Option<&YarnPolicyOptions> = checked.and_then(|it| it.value().downcast_ref());
-    let options = options.cloned().unwrap_or_default();
+    let typed: Option<&YarnPolicyOptions> = checked.and_then(|it| it.value().downcast_ref());
+    let options = typed.cloned().unwrap_or_default();
     options.settings(policy).map_err(|(_, message)| message)
 }
 
@@ -126,15 +125,8 @@ const HADOOP: [&str; 6] =
 const FAULTS: [&str; 3] = ["stop", "start", "slow"];
 
 /// The settings of `cluster` that have none.
-const IDLE: [&str; 7] = [
-    "map_slots",
-    "reduce_slots",
-    "resources",
-    "speed",
-    "contention",
-    "page_cache",
-    "jobtracker",
-];
+const IDLE: [&str; 7] =
+    ["map_slots", "reduce_slots", "resources", "speed", "contention", "page_cache", "jobtracker"];
 
 impl LineEmulation for YarnLine {
     fn presets(&self) -> &[Starter; 2] {
@@ -165,47 +157,11 @@ impl LineEmulation for YarnLine {
     }
 
     fn problems(&self, scenario: &Scenario) -> Vec<YamlProblem> {
-        let (options, mut problems) = YarnLineOptions::of(scenario);
+        let (options, own) = YarnLineOptions::of(scenario);
         let at = Path::of("hadoop.protocol").key(NAME);
-        problems = problems.into_iter().map(|problem| problem.inside(&at)).collect();
-        let mut refuse = |path: Path, message: &str, hint: &str| {
-            problems.push(YamlProblem::value(path, message).hint(hint));
-        };
-        if options.master_interval.is_zero() {
-            let hint = "Hadoop's default is 1s";
-            refuse(at.key("master_interval"), "at 0s time would stand still", hint);
-        }
-        if scenario.hadoop.heartbeat_interval(1).as_millis() == 0 {
-            let hint = "Hadoop's default is 1s";
-            refuse(Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
-        }
-        for (number, fault) in scenario.faults.iter().enumerate() {
-            if !FAULTS.contains(&fault.key()) {
-                let path = Path::of(&format!("faults[{number}]")).key(fault.key());
-                let hint = format!("there are {}", listed(quoted(FAULTS), "and"));
-                refuse(path, "there is no such fault under YARN", &hint);
-            }
-        }
-        if !scenario.later.is_empty() {
-            let hint = "list jobs in `workload.also`; policies and queues stay as they are";
-            refuse(Path::of("later"), "under YARN nothing changes during a run", hint);
-        }
-        if scenario.workload.submission != Submission::Replay {
-            let hint = "write `submission: replay`";
-            refuse(Path::of("workload.submission"), "under YARN jobs come at their times", hint);
-        }
-        if scenario.cluster.network.model != NetworkModel::Fixed {
-            let hint = "write `model: fixed`";
-            refuse(Path::of("cluster.network.model"), "under YARN transfers share nothing", hint);
-        }
-        for (number, job) in scenario.workload.listed().iter().enumerate() {
-            if !job.after.is_empty() {
-                let path = Path::of(&format!("workload.jobs[{number}].after"));
-                let hint = "give the job a time: `submit`";
-                refuse(path, "under YARN a job cannot wait for another", hint);
-            }
-        }
-        problems
+        let mut found = own.into_iter().map(|problem| problem.inside(&at)).collect();
+        refuse_the_rest(scenario, &options, &mut found);
+        found
     }
 
     fn equip(&self, scenario: &Scenario, topology: &mut Topology) {
@@ -271,7 +227,9 @@ impl LineEmulation for YarnLine {
         }
         if let Some(follower) = workload.follows.iter().position(|before| !before.is_empty()) {
             let name = &workload.names[follower];
-            return Err(format!("`{name}` waits for another job (`after`); under YARN jobs do not"));
+            return Err(format!(
+                "`{name}` waits for another job (`after`); under YARN jobs do not"
+            ));
         }
         Ok(doubts)
     }
@@ -316,6 +274,51 @@ impl LineEmulation for YarnLine {
         };
         let ending = shared.lock().end(ending)?;
         Ok(LineEnd { stats, ending, breaches: Vec::new() })
+    }
+}
+
+/// Notes what of a scenario YARN does not have.
+fn refuse_the_rest(scenario: &Scenario, options: &YarnLineOptions, found: &mut Vec<YamlProblem>) {
+    let mut refuse = |path: Path, message: &str, hint: &str| {
+        found.push(YamlProblem::value(path, message).hint(hint));
+    };
+    if options.master_interval.is_zero() {
+        let hint = "Hadoop's default is 1s";
+        refuse(
+            Path::of("hadoop.protocol.yarn.master_interval"),
+            "at 0s time would stand still",
+            hint,
+        );
+    }
+    if scenario.hadoop.heartbeat_interval(1).as_millis() == 0 {
+        let hint = "Hadoop's default is 1s";
+        refuse(Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
+    }
+    for (number, fault) in scenario.faults.iter().enumerate() {
+        if !FAULTS.contains(&fault.key()) {
+            let path = Path::of(&format!("faults[{number}]")).key(fault.key());
+            let hint = format!("there are {}", listed(quoted(FAULTS), "and"));
+            refuse(path, "there is no such fault under YARN", &hint);
+        }
+    }
+    if !scenario.later.is_empty() {
+        let hint = "list jobs in `workload.also`; policies and queues stay as they are";
+        refuse(Path::of("later"), "under YARN nothing changes during a run", hint);
+    }
+    if scenario.workload.submission != Submission::Replay {
+        let hint = "write `submission: replay`";
+        refuse(Path::of("workload.submission"), "under YARN jobs come at their times", hint);
+    }
+    if scenario.cluster.network.model != NetworkModel::Fixed {
+        let hint = "write `model: fixed`";
+        refuse(Path::of("cluster.network.model"), "under YARN transfers share nothing", hint);
+    }
+    for (number, job) in scenario.workload.listed().iter().enumerate() {
+        if !job.after.is_empty() {
+            let path = Path::of(&format!("workload.jobs[{number}].after"));
+            let hint = "give the job a time: `submit`";
+            refuse(path, "under YARN a job cannot wait for another", hint);
+        }
     }
 }
 
@@ -390,8 +393,8 @@ fn yarn_jobs(
     options: &YarnLineOptions,
 ) -> Vec<YarnJob> {
     let Scenario { seed, hadoop, cluster, .. } = scenario;
-    let durations = TrueDurations::usual(*seed, hadoop, cluster, topology);
-    let durations = durations.expect("a cluster has nodes");
+    let durations = TrueDurations::usual(*seed, hadoop, cluster, topology)
+        .expect("a cluster has nodes, or its check fails");
     let master_size = size(options.master_memory, options.master_cores.into());
     let jobs = jobs.iter().zip(asking).map(|(arrival, (spec, asked))| {
         let mut tasks = Vec::new();
@@ -400,7 +403,8 @@ fn yarn_jobs(
             for index in 0..tasks_of(spec, kind) {
                 tasks.push(YarnTask {
                     sort,
-                    host_and_rack: asked[kind][index as usize].map_or([PlaceId::ANY; 2], |node| places(topology, node)),
+                    host_and_rack: asked[kind][index as usize]
+                        .map_or([PlaceId::ANY; 2], |node| places(topology, node)),
                     host_name: String::new(),
                     size,
                     life: durations.task_of(spec, kind, index),

@@ -131,6 +131,15 @@ impl YarnPolicy {
         }
     }
 
+    /// Returns the name of its class in Hadoop.
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Fifo => "FifoScheduler",
+            Self::Fair => "FairScheduler",
+            Self::Capacity => "CapacityScheduler",
+        }
+    }
+
     /// Returns the words of a run that waits for ever for the container of a master.
     pub(crate) const fn stalled_master(self) -> &'static str {
         match self {
@@ -149,7 +158,11 @@ impl YarnPolicy {
 
 impl YarnPolicyOptions {
     /// Puts the content of the files in place of their names, and returns what is wrong with them.
-    fn read_files(&mut self, policy: YarnPolicy, folder: &Path) -> Result<Vec<Complaint>, Complaint> {
+    fn read_files(
+        &mut self,
+        policy: YarnPolicy,
+        folder: &Path,
+    ) -> Result<Vec<Complaint>, Complaint> {
         let mut found = Vec::new();
         let own: Vec<String> = self.properties.keys().cloned().collect();
         for name in own.iter().filter(|name| !has_effect(policy, name)) {
@@ -180,11 +193,19 @@ impl YarnPolicyOptions {
             let (heard, idle): (Vec<_>, Vec<_>) =
                 read.into_iter().partition(|(name, _)| has_effect(policy, name));
             if let Some((first, _)) = idle.first() {
-                let message = format!("{} has {} properties without effect", file.display(), idle.len());
+                let message =
+                    format!("{} has {} properties without effect", file.display(), idle.len());
                 let hint = format!("such as `{first}`: see `mumakil help yarn`");
                 found.push(Complaint::warning(&[key], message, hint));
             }
-            for (name, value) in heard.into_iter().filter(|(name, _)| name != SITE_CLASS) {
+            for (name, value) in heard {
+                if name == SITE_CLASS {
+                    let is_same = value.rsplit('.').next() == Some(policy.class());
+                    let message = format!("{} chooses {value}", file.display());
+                    let hint = "`scheduler` in the scenario decides";
+                    found.extend((!is_same).then(|| Complaint::warning(&[key], message, hint)));
+                    continue;
+                }
                 self.properties.entry(name).or_insert(value.into());
             }
         }
@@ -203,7 +224,9 @@ impl YarnPolicyOptions {
                 Value::String(text) => text.trim().to_owned(),
                 Value::Bool(is_on) => is_on.to_string(),
                 Value::Number(number) => number.to_string(),
-                _ => return Err(("properties", format!("`{name}`: a value is a text or a number"))),
+                _ => {
+                    return Err(("properties", format!("`{name}`: a value is a text or a number")));
+                }
             };
             properties.insert(name.clone(), text);
         }
@@ -268,7 +291,11 @@ impl YarnPolicyOptions {
                 let named = file.filter(|_| key == "file").map(|it| format!("{}: ", it.display()));
                 let message = format!("{}{message}", named.unwrap_or_default());
                 let key = if key == "file" && !content.is_empty() { "xml" } else { key };
-                found.push(Complaint::error(&[key], message, "Hadoop's ResourceManager does not start with it"));
+                found.push(Complaint::error(
+                    &[key],
+                    message,
+                    "Hadoop's ResourceManager does not start with it",
+                ));
                 return found;
             }
         };
@@ -294,7 +321,8 @@ fn refused_queues(settings: YarnSettings, site: &PolicySite<'_>) -> Vec<Complain
             Ok(()) => scheduler.leave(&mut books, app),
             Err(why) => {
                 let message = format!("{why}, but a job of `{user}` goes to `{queue}`");
-                let hint = "the real ResourceManager refuses such a job; name another queue as its `pool`";
+                let hint =
+                    "the real ResourceManager refuses such a job; name another queue as its `pool`";
                 found.push(Complaint::error(&[], message, hint));
             }
         }

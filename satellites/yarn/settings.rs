@@ -13,8 +13,6 @@ mod fair_queues;
 mod properties;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
 
 use crate::capacity::YarnCapacity;
 use crate::capacity::settings::{CapacityPreemptionSettings, CapacitySettings};
@@ -25,30 +23,6 @@ use crate::scheduler::YarnScheduler;
 use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::SimSpan;
 pub(crate) use properties::HadoopProperties;
-
-const CLASS: &str = "yarn.resourcemanager.scheduler.class";
-
-/// A file that cannot be read, or that asks for what cannot be.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum YarnInputError {
-    /// The file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file says something wrong.
-    #[error("{}: {message}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// The mistake, with the line where there is one.
-        message: String,
-    },
-}
 
 /// A scheduler, and the sizes that it gives to containers.
 pub struct YarnSettings {
@@ -99,52 +73,6 @@ impl YarnSettings {
         };
         Ok(Self { limits, scheduler })
     }
-
-    /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs.
-    pub fn read(folder: &Path) -> Result<Self, YarnInputError> {
-        let site_file = folder.join("yarn-site.xml");
-        let site = HadoopProperties::read(&site_file)?;
-        let class = site.text(CLASS).unwrap_or("CapacityScheduler");
-        let name = match class.rsplit('.').next() {
-            Some("FairScheduler") => "fair-scheduler.xml",
-            Some("CapacityScheduler" | "FifoScheduler") => "capacity-scheduler.xml",
-            _ => {
-                return Err(content(&site_file)(format!(
-                    "`{CLASS}`: no scheduler `{class}`; there are \
-                     FifoScheduler, FairScheduler and CapacityScheduler"
-                )));
-            }
-        };
-        let file = folder.join(name);
-        let text;
-        let queues = match class.rsplit('.').next() {
-            Some("FifoScheduler") => QueueFile::Fifo,
-            Some("FairScheduler") => {
-                text = text_of(&file)?;
-                QueueFile::Fair(&text)
-            }
-            _ => QueueFile::Capacity(HadoopProperties::read(&file)?.0),
-        };
-        Self::of(&site, queues).map_err(|mistake| match mistake {
-            SettingMistake::Queues(message) => content(&file)(message),
-            SettingMistake::Site(message) => content(&site_file)(message),
-        })
-    }
-
-    /// Returns the largest container that a node of this size can get.
-    pub fn largest_container(&self, node: YarnSize) -> YarnSize {
-        self.limits.maximum.least(node)
-    }
-}
-
-fn text_of(path: &Path) -> Result<String, YarnInputError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| YarnInputError::Read { path: path.to_owned(), source })
-}
-
-fn content(path: &Path) -> impl Fn(String) -> YarnInputError + use<> {
-    let path = path.to_owned();
-    move |message| YarnInputError::Content { path: path.clone(), message }
 }
 
 fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
@@ -231,7 +159,7 @@ mod tests {
             let text = format!("<configuration>{}</configuration>", lines.collect::<String>());
             fs::write(folder.path().join(file), text).unwrap();
         }
-        let error = YarnSettings::read(folder.path()).err().expect("it is wrong").to_string();
+        let error = YarnSettings::read(folder.path()).err().expect("it is wrong");
         let start = error.find("yarn-site").or_else(|| error.find("capacity-s"));
         error[start.expect("the file is named")..].to_owned()
     }
@@ -253,15 +181,6 @@ mod tests {
             "capacity-scheduler.xml: queue `root.a`: a capacity of 50 with a maximum of 30"
         );
         assert!(queues("many", "100").ends_with("root.a.capacity`: `many` is no number"));
-    }
-
-    #[test]
-    fn an_unknown_scheduler_is_told_with_those_that_there_are() {
-        let message = mistake(&[(CLASS, "org.apache.BestScheduler")], &[]);
-        assert!(
-            message.contains("BestScheduler") && message.contains("FairScheduler"),
-            "{message}"
-        );
     }
 
     #[test]

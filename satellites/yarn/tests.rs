@@ -2,6 +2,7 @@
 
 mod bench;
 mod faults;
+pub(crate) mod folder;
 mod golden;
 mod invariants;
 mod rules;

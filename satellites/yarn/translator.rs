@@ -31,9 +31,9 @@ use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Speeds, Topology};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobSpec, JobWait, LedgerFact,
-    Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role, SlotCounts, SlotKind, Stall,
-    TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
+    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobSpec,
+    JobWait, LedgerFact, Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role,
+    SlotCounts, SlotKind, Stall, TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
 };
 use mumakil_core::protocol::RunStop;
 use mumakil_results::tables::ContainerRow;
@@ -310,9 +310,10 @@ impl Translator {
     fn begin_anew(&mut self, at: SimTime, place: usize) {
         let id = self.jobs[place].spec.id;
         self.tell(at, Fact::Job(id, JobFact::BegunAnew));
-        let running = self.open.iter().filter(|(of, _)| self.job_of[of.app.index() - 1] == place);
-        let running: Vec<ContainerId> = running.map(|(id, _)| *id).collect();
-        running.into_iter().for_each(|id| self.kill(at, id));
+        let open = self.open.keys().copied();
+        let own: Vec<ContainerId> =
+            open.filter(|id| self.place_of(id.app) == Some(place)).collect();
+        own.into_iter().for_each(|id| self.kill(at, id));
         let done = mem::take(&mut self.jobs[place].succeeded);
         for (attempt, tracker) in done {
             self.jobs[place].waiting[attempt.slot()].push_back(attempt.task.index);
@@ -331,13 +332,12 @@ impl Translator {
     ) {
         let Some(place) = self.place_of(id.app) else { return };
         let node = TrackerId(node.0);
-        let label = self.topology.names(node).map(|(_, host)| host.to_owned());
         let row = ContainerRow {
             job: self.jobs[place].spec.id.0,
             number: id.number,
             kind: "none".into(),
             priority: priority.unsigned_abs(),
-            node: label.unwrap_or_else(|| node.to_string()).as_str().into(),
+            node: self.name_of(node).as_str().into(),
             memory_mib: size.memory.unsigned_abs(),
             cores: size.cores.unsigned_abs(),
             reserved_ms: self.reserved.remove(&id).map(SimTime::as_millis),
@@ -385,6 +385,11 @@ impl Translator {
         };
         let node = container.node;
         self.tell(at, Fact::Ledger(attempt, node, fact));
+    }
+
+    fn name_of(&self, node: TrackerId) -> String {
+        let names = self.topology.names(node);
+        names.map_or_else(|| node.to_string(), |(_, host)| host.to_owned())
     }
 
     fn place_of(&self, app: AppId) -> Option<usize> {
@@ -461,7 +466,8 @@ impl Translator {
             ContainerFact::Running => row.running_ms = Some(ms),
             ContainerFact::Finished(end) => {
                 row.finished_ms = Some(ms);
-                let ended = attempt.filter(|_| end.is_some() && mem::take(&mut container.is_started));
+                let ended =
+                    attempt.filter(|_| end.is_some() && mem::take(&mut container.is_started));
                 if let Some(attempt) = ended {
                     self.end_work(at, attempt, node, Outcome::Succeeded);
                 }
@@ -504,7 +510,9 @@ impl Translator {
             // The container that stood for this task gives it up, and takes what comes.
             let before = self.open.iter().find(|(other, container)| {
                 other.app == id.app
-                    && container.attempt.is_some_and(|it| (it.slot(), it.task.index) == (kind, index))
+                    && container
+                        .attempt
+                        .is_some_and(|it| (it.slot(), it.task.index) == (kind, index))
             });
             if let Some(before) = before.map(|(id, _)| *id) {
                 self.kill(at, before);
@@ -513,14 +521,11 @@ impl Translator {
             self.assign(at, place, id, (kind, index));
         }
         let asked = self.jobs[place].asked[kind].get(index as usize).copied().flatten();
-        let asked = asked.map(|node| match self.topology.names(node) {
-            Some((_, host)) => host.to_owned(),
-            None => node.to_string(),
-        });
+        let host = asked.map(|node| self.name_of(node));
         if let Some(container) = self.open.get_mut(&id) {
             container.row.kind = kind.word().into();
             container.row.task = Some(index);
-            container.row.asked_host = asked.unwrap_or_default().as_str().into();
+            container.row.asked_host = host.unwrap_or_default().as_str().into();
         }
     }
 
@@ -549,10 +554,7 @@ impl Translator {
     }
 
     /// Completes the table, and returns how the run ended.
-    pub(crate) fn end(
-        &mut self,
-        ending: Ending<()>,
-    ) -> Result<Ending, (PathBuf, io::Error)> {
+    pub(crate) fn end(&mut self, ending: Ending<()>) -> Result<Ending, (PathBuf, io::Error)> {
         let left: Vec<ContainerId> = self.open.keys().copied().collect();
         left.into_iter().for_each(|id| self.write(id));
         if let Some(table) = &mut self.table
@@ -566,7 +568,9 @@ impl Translator {
             return Err(parts(error));
         }
         let ending = match ending {
-            _ if self.fault.is_some() => Ending::PolicyFailed(self.fault.take().unwrap_or_default()),
+            _ if self.fault.is_some() => {
+                Ending::PolicyFailed(self.fault.take().unwrap_or_default())
+            }
             Ending::Stopped(stop) => Ending::Stopped(match stop {
                 RunStop::Done => RunStop::Done,
                 RunStop::TimeUp => RunStop::TimeUp,

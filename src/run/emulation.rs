@@ -311,10 +311,6 @@ impl Prepared {
         let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
         let line = registry.line_of(&scenario.hadoop);
-        if let (Some(line), Some(_)) = (line, &options.pace) {
-            let what = format!("a run of `{}` cannot be watched or paused", line.name());
-            return Err(EmulationError::Unfit { what });
-        }
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
@@ -345,21 +341,25 @@ impl Prepared {
         let (stats, ending, of_line) = if let Some(line) = line {
             let (folder, transport) = (folder.as_deref(), options.transport);
             let run = LineRun {
-                scenario, topology, workload, events, folder, until, time_limit, transport, verify,
+                scenario,
+                topology,
+                workload,
+                events,
+                folder,
+                until,
+                time_limit,
+                transport,
+                verify,
             };
-            let end = line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
+            let end =
+                line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
             (end.stats, end.ending, verify.then(|| Verifier::of_breaches(end.breaches)))
         } else {
             let links = cast::links(scenario, topology, &effects);
             let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
             let (cast, outlasts, pace) = (recast(cast), options.outlasts, options.pace);
-            let play =
-                RunPlan { cast, links, opening, events, until, time_limit, outlasts, pace };
-            let (stats, ending) = match (scenario.clock, options.transport) {
-                (ClockSpec::Virtual, transport) => runtime::run_mapreduce(play, transport),
-                // A scaled clock always uses actors; direct calls exist only on the virtual clock.
-                (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
-            };
+            let play = RunPlan { cast, links, opening, events, until, time_limit, outlasts, pace };
+            let (stats, ending) = drive(play, scenario.clock, options.transport);
             (stats, ending, None)
         };
         let facts = self.facts(&policies, &stats, &ending);
@@ -368,9 +368,9 @@ impl Prepared {
         let recording = recorder.finish(facts, stats.lag.clone())?;
         // The recorder's thread held the other reference to the checker, and that thread has ended.
         let alone = "the recorder has dropped its watchers";
-        let verifier =
-            verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
-        let verifier = verifier.or(of_line);
+        let verifier = verifier
+            .map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner())
+            .or(of_line);
         let (decision_time, external_work) = policies.end(&ending)?;
         let stop = stopped(ending)?;
         Ok(Emulated {
@@ -441,6 +441,14 @@ impl Prepared {
             .chain((found.summary.jobs == 0).then_some(nothing))
             .chain(never_due.flatten())
             .collect()
+    }
+}
+
+fn drive(play: RunPlan, clock: ClockSpec, transport: Transport) -> (RunStats, Ending) {
+    match clock {
+        ClockSpec::Virtual => runtime::run_mapreduce(play, transport),
+        // A scaled clock always uses actors; direct calls exist only on the virtual clock.
+        ClockSpec::Scaled(factor) => runtime::run_scaled(play, factor),
     }
 }
 

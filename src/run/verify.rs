@@ -153,7 +153,9 @@ impl Verifier {
             Fact::World(WorldFact::Copy { block, tracker, made }) => {
                 self.trackers.blocks.copy(block, tracker, made.is_some(), at);
             }
-            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) | Fact::Pool(..) | Fact::Span(..) => {}
+            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded)
+            | Fact::Pool(..)
+            | Fact::Span(..) => {}
         }
     }
 

@@ -268,15 +268,9 @@ impl Draft {
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
             }
-            let said = ["hadoop", "cluster", "workload"].map(Path::of).into_iter().flat_map(|at| {
-                let keys = at.get(self.tree()).and_then(Value::as_mapping).into_iter().flatten();
-                let keys = keys.filter_map(|(key, value)| Some((at.key(key.as_str()?), value)));
-                keys.filter(|(path, value)| is_said(path, value)).collect::<Vec<_>>()
-            });
-            let said: Vec<String> = said.map(|(path, _)| path.to_string()).collect();
-            let fits = intact("hadoop") && intact("cluster") && intact("scheduler");
-            let line = fits.then(|| registry.check_line(&scenario, &said)).unwrap_or_default();
-            for checked in [line, check::check(&scenario, intact)] {
+            let fits = ["hadoop", "cluster", "scheduler"].into_iter().all(intact);
+            let line = fits.then(|| registry.check_line(&scenario, &self.said(is_said)));
+            for checked in [line.unwrap_or_default(), check::check(&scenario, intact)] {
                 problems.extend(checked.problems);
                 warnings.extend(checked.warnings);
             }
@@ -294,6 +288,19 @@ impl Draft {
             }
             _ => Err(ScenarioError::invalid(findings)),
         }
+    }
+
+    /// Returns the keys below `hadoop` and `cluster` that the user wrote.
+    fn said(&self, is_said: impl Fn(&Path, &Value) -> bool) -> Vec<String> {
+        let mut said = Vec::new();
+        for at in ["hadoop", "cluster"].map(Path::of) {
+            let keys = at.get(self.tree()).and_then(Value::as_mapping).into_iter().flatten();
+            said.extend(keys.filter_map(|(key, value)| {
+                let path = at.key(key.as_str()?);
+                is_said(&path, value).then(|| path.to_string())
+            }));
+        }
+        said
     }
 
     /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and

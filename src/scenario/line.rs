@@ -36,7 +36,7 @@ pub trait LineEmulation: Sync {
     /// Returns the JSON Schema of the protocol's settings.
     fn schema(&self, schemas: SchemaGenerator) -> Schema;
 
-    /// Returns whether a key below `hadoop`, `cluster` or `workload` has an effect.
+    /// Returns whether a key below `hadoop` or `cluster` has an effect.
     fn heeds(&self, key: &str) -> bool;
 
     /// Returns what of a scenario cannot be emulated.
@@ -152,7 +152,9 @@ impl Registry {
                 let line = line.name();
                 let hint = match twin {
                     Some(twin) => format!("its namesake is `{twin}`"),
-                    None => format!("with `hadoop: {line}` there are {}", listed(quoted(own), "and")),
+                    None => {
+                        format!("with `hadoop: {line}` there are {}", listed(quoted(own), "and"))
+                    }
                 };
                 (format!("`{name}` schedules slots, and `{line}` has none"), hint)
             }

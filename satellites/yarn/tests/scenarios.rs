@@ -30,12 +30,8 @@ fn told(yaml: &str) -> String {
 fn run(draft: &Draft, folder: &Path, transport: Transport) -> Result<Emulated, EmulationError> {
     let registry = registry();
     let scenario = draft.resolve(&registry).unwrap_or_else(|error| panic!("{error}")).scenario;
-    let options = Options {
-        folder: Some(folder.to_owned()),
-        transport,
-        verify: true,
-        ..Options::default()
-    };
+    let options =
+        Options { folder: Some(folder.to_owned()), transport, verify: true, ..Options::default() };
     Prepared::new(scenario, &registry)?.emulate(&registry, options)
 }
 
@@ -46,9 +42,9 @@ fn tables(yaml: &str, transport: Transport) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|it| it.is_file()).collect();
     files.sort();
-    let named = files.into_iter().map(|it| {
-        (it.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&it).unwrap())
-    });
+    let named = files
+        .into_iter()
+        .map(|it| (it.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&it).unwrap()));
     named.collect()
 }
 
@@ -142,17 +138,14 @@ fn settings_that_yarn_does_not_have_are_told() {
             "`hadoop.slow_start` has no effect with `hadoop: yarn`",
         ),
         (replaced("cores: 4}", "cores: 4, map_slots: 3}"), "`cluster.map_slots` has no effect"),
-        (with("faults: [{at: 1s, lose_disk: node-1}]"), "there is no such fault under YARN"),
+        (with("faults: [{at: 1s, kill: a}]"), "there is no such fault under YARN"),
         (with("later: [{at: 1s, scheduler: yarn-fifo}]"), "nothing changes during a run"),
         (replaced("maps: 12", "after: [a], maps: 12"), "a job cannot wait for another"),
         (
             replaced("yarn-fair: {queues: {x: 1, y: 2}}", "fair: {}"),
             "unknown policy `fair`, expected",
         ),
-        (
-            replaced("hadoop: yarn", "hadoop: 1.x"),
-            "`yarn-fair` schedules containers of `yarn`\n",
-        ),
+        (replaced("hadoop: yarn", "hadoop: 1.x"), "`yarn-fair` schedules containers of `yarn`\n"),
         (
             replaced("hadoop: yarn", "hadoop: {line: yarn, protocol: {yarn: {offset: [1s]}}}"),
             "did you mean `offsets`?",
@@ -170,11 +163,12 @@ fn settings_that_yarn_does_not_have_are_told() {
 
 #[test]
 fn mistakes_of_queues_are_told_before_the_run() {
-    let told = |scheduler: &str| told(&SMALL.replace("yarn-fair: {queues: {x: 1, y: 2}}", scheduler));
+    let told =
+        |scheduler: &str| told(&SMALL.replace("yarn-fair: {queues: {x: 1, y: 2}}", scheduler));
     for (scheduler, words) in [
         (
             "yarn-capacity: {queues: {x: 100}}",
-            "there is no queue `y`, but a job of `hadoop` goes to `y`",
+            "there is no queue `y`, but a job of `default` goes to `y`",
         ),
         (
             "yarn-capacity: {queues: {x: 40, y: 50}}",
@@ -187,10 +181,7 @@ fn mistakes_of_queues_are_told_before_the_run() {
             "did you mean `yarn.scheduler.fair.preemption`?",
         ),
         ("yarn-fair: {xml: '<allocations><queue/></allocations>'}", "a queue without a name"),
-        (
-            "yarn-fair: {properties: {yarn.scheduler.fair.allow-undeclared-pools: maybe}}",
-            "",
-        ),
+        ("yarn-fair: {properties: {yarn.scheduler.fair.allow-undeclared-pools: maybe}}", ""),
     ] {
         let text = told(scheduler);
         assert!(text.contains(words), "{scheduler}: {text}");
@@ -230,7 +221,10 @@ scheduler: yarn-fair
     let emulated = run(&draft, folder.path(), Transport::Bare).unwrap();
     let StopReason::Stalled(stall) = emulated.stop else { panic!("{:?}", emulated.stop) };
     let words = stall.to_string();
-    assert!(words.starts_with("job a: waits for a container for its master: `maxAMShare`"), "{words}");
+    assert!(
+        words.starts_with("job a: waits for a container for its master: `maxAMShare`"),
+        "{words}"
+    );
 }
 
 /// Returns the folders of golden runs; none without the variable.

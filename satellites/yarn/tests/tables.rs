@@ -62,7 +62,7 @@ struct JobTimesRow {
 
 /// The tables of a run.
 #[derive(Clone, Debug, Default)]
-pub struct RunTables {
+pub(crate) struct RunTables {
     containers: BTreeMap<ContainerId, ContainerRow>,
     jobs: Vec<JobTimesRow>,
     rejections: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub struct RunTables {
 
 impl RunTables {
     /// Returns the tables of a run that has not begun.
-    pub fn new(spec: &YarnRunSpec) -> Self {
+    pub(crate) fn new(spec: &YarnRunSpec) -> Self {
         let jobs = spec.jobs.iter().map(|job| JobTimesRow {
             job: job.name.clone(),
             user: job.user.clone(),
@@ -97,7 +97,7 @@ impl RunTables {
     }
 
     /// Adds events.
-    pub fn take(&mut self, events: &[YarnEvent]) {
+    pub(crate) fn take(&mut self, events: &[YarnEvent]) {
         for YarnEvent { at, fact } in events {
             match fact {
                 YarnFact::Container(id, fact) => self.container(at.as_millis(), *id, fact),
@@ -114,22 +114,22 @@ impl RunTables {
     }
 
     /// Returns the jobs that were refused, and why.
-    pub fn rejections(&self) -> &[(String, String)] {
+    pub(crate) fn rejections(&self) -> &[(String, String)] {
         &self.rejections
     }
 
     /// Returns the fault that has ended the ResourceManager.
-    pub fn fault(&self) -> Option<&str> {
+    pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
     /// Returns `containers.csv`.
-    pub fn containers(&self) -> String {
+    pub(crate) fn containers(&self) -> String {
         to_csv(self.containers.values())
     }
 
     /// Returns `jobs.csv`.
-    pub fn jobs(&self) -> String {
+    pub(crate) fn jobs(&self) -> String {
         to_csv(&self.jobs)
     }
 
