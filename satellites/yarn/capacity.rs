@@ -19,6 +19,7 @@ pub(crate) mod settings;
 
 use std::collections::BTreeMap;
 
+use crate::checker::{CeilingRule, QueueCeiling};
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::{ClusterBooks, FreedContainer};
@@ -116,6 +117,20 @@ impl YarnScheduler for YarnCapacity {
         self.activate(books, queue);
         books.hold(id, !self.apps[&id].is_active);
         Ok(())
+    }
+
+    fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
+        let leaf = self.queues.get(self.apps[&app].queue);
+        let above = |queue: &&queues::CapacityQueue| Some(self.queues.get(queue.parent?));
+        let ceiling = |queue: &queues::CapacityQueue| QueueCeiling {
+            queue: queue.path.clone(),
+            rule: CeilingRule::Capacity {
+                calculator: self.settings.calculator,
+                most: queue.max_capacity,
+                user: queue.leaf.as_ref().map(|leaf| (queue.capacity, leaf.user_limit_factor)),
+            },
+        };
+        std::iter::successors(Some(leaf), above).map(ceiling).collect()
     }
 
     fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {

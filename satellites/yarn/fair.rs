@@ -23,6 +23,7 @@ mod shares;
 use std::collections::BTreeMap;
 use std::mem;
 
+use crate::checker::{CeilingRule, QueueCeiling};
 use crate::event::{ShareReading, YarnWait};
 use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
 use crate::scheduler::asks::{AskRow, Closeness};
@@ -449,6 +450,15 @@ impl YarnScheduler for YarnFair {
         }
         self.running.ended(&mut self.queues, queue, user);
         self.let_others_run(books, queue, user);
+    }
+
+    fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
+        let queues = self.queues.upwards(self.app(app).queue).map(|id| self.queues.get(id));
+        let ceiling = |queue: &queues::FairQueue| QueueCeiling {
+            queue: queue.name.clone(),
+            rule: CeilingRule::Fair(queue.max),
+        };
+        queues.map(ceiling).collect()
     }
 
     fn is_full(&self, app: AppId) -> bool {

@@ -10,6 +10,7 @@
 //! fifo, fair, capacity one scheduler each
 //! fault                nodes and masters that fail
 //! event ─► tables      what has happened, and the tables of it
+//!       ─► checker     the rules that hold in every run
 //! ```
 //!
 //! The cores do what Hadoop 2.7.3's ResourceManager and the simulators of its Scheduler Load
@@ -18,6 +19,7 @@
 
 mod application_master;
 mod capacity;
+mod checker;
 mod event;
 mod fair;
 mod fault;
@@ -34,6 +36,7 @@ mod tables;
 mod tests;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+pub use checker::{QueueCeiling, YarnChecker};
 pub use event::{
     ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };

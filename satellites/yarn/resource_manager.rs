@@ -175,6 +175,8 @@ impl ResourceManager {
             self.master_is_over();
             return;
         }
+        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app));
+        out.emit(YarnFact::Application(master, placed));
         self.apps[master.index()] = Some(app);
         if managed.is_none() {
             self.books.app_mut(app).last_call = Some(out.now);
@@ -263,7 +265,8 @@ impl ResourceManager {
         out.send(YarnMail::Master(master, ToMaster::Lost));
         self.clear(id);
         self.books.ended_masters.retain(|(app, _)| *app != id);
-        let mut facts = vec![ApplicationFact::AttemptFailed];
+        let fact = |it| YarnFact::Application(master, it);
+        self.books.facts.push(fact(ApplicationFact::AttemptFailed));
         self.books.begin_attempt(id);
         if !is_last && self.scheduler.submit(&mut self.books, id).is_ok() {
             self.ask_for_master(id);
@@ -271,9 +274,8 @@ impl ResourceManager {
             self.books.app_mut(id).is_stopped = true;
             self.apps[master.index()] = None;
             self.master_is_over();
-            facts.extend([ApplicationFact::Failed, ApplicationFact::Removed]);
+            self.books.facts.extend([ApplicationFact::Failed, ApplicationFact::Removed].map(fact));
         }
-        self.books.facts.extend(facts.into_iter().map(|it| YarnFact::Application(master, it)));
     }
 
     /// Gives a node up: its room, its containers and its reservation are gone.

@@ -208,9 +208,11 @@ impl RunTables {
             ApplicationFact::ReducesAsked => &mut row.reduces_asked_ms,
             ApplicationFact::MasterReleased => &mut row.am_released_ms,
             ApplicationFact::Finished => &mut row.finished_ms,
-            ApplicationFact::AttemptFailed | ApplicationFact::Failed | ApplicationFact::Removed => {
-                return;
-            }
+            ApplicationFact::Placed(_)
+            | ApplicationFact::Asked(..)
+            | ApplicationFact::AttemptFailed
+            | ApplicationFact::Failed
+            | ApplicationFact::Removed => return,
         };
         *time = Some(ms);
     }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::event::{ContainerFact, NodeFact, YarnFact};
+use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnFact};
 use crate::message::{
     AppId, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId, NodeId,
     PlaceId,
@@ -282,6 +282,8 @@ impl ClusterBooks {
         for ask in any {
             let is_asking = 0 < ask.count || self.app(id).asks.is_asking();
             self.note_asking(id, is_asking);
+            let fact = ApplicationFact::Asked(ask.priority, ask.count);
+            self.facts.push(YarnFact::Application(self.app(id).master, fact));
         }
         if !asks.is_empty() {
             self.settle_wait(id);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
 use crate::tables::RunTables;
 use crate::{
-    ContainerEnd, ContainerId, MasterId, MasterMode, NodeId, PlaceId, TaskSort, Yarn, YarnFault,
-    YarnFaults, YarnJob, YarnMishap, YarnNode, YarnRunSpec, YarnSettings, YarnSize, YarnTask,
-    YarnWait,
+    ContainerEnd, ContainerId, LivenessLimits, MasterId, MasterMode, NodeId, PlaceId, TaskSort,
+    Yarn, YarnChecker, YarnFault, YarnFaults, YarnJob, YarnMishap, YarnNode, YarnRunSpec,
+    YarnSettings, YarnSize, YarnTask, YarnWait,
 };
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
@@ -180,6 +180,18 @@ impl Bench {
         self
     }
 
+    /// Gives nodes, masters and containers up after these seconds.
+    pub(super) fn expiry(mut self, node: u64, master: u64, container: u64) -> Self {
+        let [node, master, container] = [node, master, container].map(SimSpan::from_secs);
+        self.faults.liveness = LivenessLimits { node, master, container, max_attempts: 2 };
+        self
+    }
+
+    /// Returns a checker for this run, before it begins.
+    pub(super) fn checker(&self) -> YarnChecker {
+        YarnChecker::new(&self.clone().spec())
+    }
+
     pub(super) fn until(self, secs: u64) -> Self {
         Self { until: SimSpan::from_secs(secs), ..self }
     }
@@ -197,7 +209,7 @@ impl Bench {
         self.run_by(|plan| run_scaled(plan, factor).1)
     }
 
-    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+    fn spec(self) -> YarnRunSpec {
         let folder = tempfile::tempdir().unwrap();
         let class =
             format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{}", self.scheduler);
@@ -209,20 +221,28 @@ impl Bench {
         write("yarn-site.xml", &format!("<configuration>{site}</configuration>"));
         write("fair-scheduler.xml", &self.queues);
         write("capacity-scheduler.xml", &self.queues);
-        let spec = YarnRunSpec {
+        YarnRunSpec {
             nodes: self.nodes,
             jobs: self.jobs,
             node_interval: SimSpan::from_secs(1),
             master_interval: SimSpan::from_secs(1),
             settings: YarnSettings::read(folder.path()).unwrap_or_else(|error| panic!("{error}")),
-        };
+        }
+    }
+
+    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+        let (faults, until) = (self.faults.clone(), SimTime::ZERO + self.until);
+        let spec = self.spec();
         let mut tables = RunTables::new(&spec);
+        let mut checker = YarnChecker::new(&spec);
         let events = Arc::new(Mutex::new(Vec::new()));
         let sink = Box::new(Relay(events.clone()));
-        let plan = spec.plan_with_faults(&self.faults, SimTime::ZERO + self.until, sink);
+        let plan = spec.plan_with_faults(&faults, until, sink);
         let ending = drive(plan);
         let events = std::mem::take(&mut *events.lock());
         tables.take(&events);
+        checker.take(&events);
+        assert!(checker.breaches().is_empty(), "{:#?}", checker.breaches());
         let rows = |text: String| -> Vec<Vec<String>> {
             text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
         };
