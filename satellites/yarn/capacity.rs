@@ -119,6 +119,17 @@ impl YarnScheduler for YarnCapacity {
         Ok(())
     }
 
+    /// What is left of the user's limit and of the queue's, in whole steps.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
+        let (calculator, step) = (self.calculator(), books.limits.minimum);
+        let queue = self.apps[&app].queue;
+        let (leaf, entry) = (self.leaf(queue), books.app(app));
+        let of_user = self.user_limit(books, app, step) - leaf.user(&entry.user).used;
+        let of_queue = leaf.current_limit - self.queues.get(queue).used;
+        let left = calculator.rounded_down(calculator.min(books.total, of_user, of_queue), step);
+        (YarnSize::new(left.memory.max(0), left.cores), calculator)
+    }
+
     fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
         let leaf = self.queues.get(self.apps[&app].queue);
         let above = |queue: &&queues::CapacityQueue| Some(self.queues.get(queue.parent?));

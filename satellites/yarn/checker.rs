@@ -2,6 +2,8 @@
 //!
 //! The checker keeps its own accounts of nodes, queues, users and asks, and shares with the
 //! schedulers only the settings, which each application's first event tells, and the arithmetic.
+//! The rules are those of the virtual clock: on the wall clock, cores tell of one thing at different
+//! instants.
 
 use std::collections::BTreeMap;
 

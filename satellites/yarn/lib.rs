@@ -5,6 +5,7 @@
 //! run                  what a run is made from, and its cores for the drives of `runtime`
 //! node_manager         a node: containers that end by the clock, heartbeats
 //! application_master   a job's master: asks, launches, hears
+//! mapreduce_master     the same as MapReduce's own does it
 //! resource_manager     answers both, and lets a scheduler decide
 //! scheduler            the books that all schedulers share
 //! fifo, fair, capacity one scheduler each
@@ -24,6 +25,7 @@ mod event;
 mod fair;
 mod fault;
 mod fifo;
+mod mapreduce_master;
 mod message;
 mod node_manager;
 mod resource_manager;
@@ -41,12 +43,13 @@ pub use event::{
     ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
 pub use fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+pub use mapreduce_master::MapReduceTimes;
 pub use message::{
-    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
-    MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
-    ToResourceManager, Yarn, YarnMail,
+    AllocatedContainer, AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
+    ContainerWork, MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster,
+    ToNodeManager, ToResourceManager, Yarn, YarnMail,
 };
 pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
 pub use settings::{YarnInputError, YarnSettings};
-pub use size::YarnSize;
+pub use size::{SizeCalculator, YarnSize};
 pub use tables::RunTables;

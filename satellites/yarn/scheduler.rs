@@ -51,6 +51,9 @@ pub(crate) trait YarnScheduler: Send {
         Vec::new()
     }
 
+    /// Returns how much more an application may get at present, and how to compare with that.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator);
+
     /// Removes an application whose containers are gone.
     fn leave(&mut self, books: &mut ClusterBooks, app: AppId);
 

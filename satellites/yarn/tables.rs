@@ -181,6 +181,7 @@ impl RunTables {
                     ContainerEnd::Expired => "expired",
                     ContainerEnd::Failed => "failed",
                     ContainerEnd::Lost => "lost",
+                    ContainerEnd::Released => "released",
                 };
             }
             ContainerFact::Heard => row.am_heard_ms = Some(ms),

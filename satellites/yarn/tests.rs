@@ -4,5 +4,6 @@ mod bench;
 mod faults;
 mod golden;
 mod invariants;
+mod mapreduce;
 mod rules;
 mod waits;

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::bench::{Bench, capacity, fair, fifo, job, on};
 use crate::checker::CeilingRule;
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
-use crate::{ContainerEnd, MasterId, NodeId, TaskSort, YarnMishap, YarnSize};
-use mumakil_base::units::{Factor, SimTime};
+use crate::{ContainerEnd, MapReduceTimes, MasterId, NodeId, TaskSort, YarnMishap, YarnSize};
+use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_runtime::Transport;
 
 /// Returns a scheduler with settings, by number.
@@ -54,9 +54,9 @@ fn scheduler(number: u32) -> Bench {
     }
 }
 
-/// A random job: queue, user, start, whether its master is managed, maps and reduces with the size
+/// A random job: queue, user, start, mode of its master, maps and reduces with the size
 /// and the length of each.
-type JobDraw = (u32, u32, u64, bool, u32, u32, i32, u64, u32);
+type JobDraw = (u32, u32, u64, u32, u32, u32, i32, u64, u32);
 
 fn drawn(number: u32, nodes: &[(i32, i32)], jobs: &[JobDraw]) -> Bench {
     let mut bench = scheduler(number).until(1_500);
@@ -64,7 +64,7 @@ fn drawn(number: u32, nodes: &[(i32, i32)], jobs: &[JobDraw]) -> Bench {
         bench = bench.nodes(1, memory * 1_024, *cores);
     }
     let all = nodes.len() as u32;
-    for (queue, user, start, is_managed, maps, reduces, memory, secs, host) in jobs {
+    for (queue, user, start, mode, maps, reduces, memory, secs, host) in jobs {
         // Nodes have at least 4 GB.
         let memory = memory * 512;
         let new = job("a")
@@ -74,7 +74,18 @@ fn drawn(number: u32, nodes: &[(i32, i32)], jobs: &[JobDraw]) -> Bench {
             .tasks(TaskSort::Map, *maps, *secs, memory, on(host % all))
             .tasks(TaskSort::Map, *maps, *secs + 3, memory, on((host + 1) % all))
             .tasks(TaskSort::Reduce, *reduces, *secs, 1_024, on((host + 2) % all));
-        bench = bench.job(if *is_managed { new.managed() } else { new });
+        let times = MapReduceTimes {
+            start_up: SimSpan::from_millis(300 * secs),
+            shuffle: SimSpan::from_secs(*secs / 2),
+            commit: SimSpan::from_millis(70 * secs),
+            slow_start: *secs as f32 / 40.0,
+            ..MapReduceTimes::default()
+        };
+        bench = bench.job(match mode {
+            0 => new,
+            1 => new.managed(),
+            _ => new.mapreduce(times),
+        });
     }
     bench
 }
@@ -108,7 +119,7 @@ proptest! {
         number in 0_u32..11,
         nodes in prop::collection::vec((4_i32..12, 2_i32..12), 1..6),
         jobs in prop::collection::vec(
-            (0_u32..2, 0_u32..2, 0_u64..40_000, any::<bool>(), 1_u32..8, 0_u32..5, 1_i32..9,
+            (0_u32..2, 0_u32..2, 0_u64..40_000, 0_u32..4, 1_u32..8, 0_u32..5, 1_i32..9,
              1_u64..40, 0_u32..6),
             1..7,
         ),
