@@ -15,10 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
+use crate::mapreduce_master::MapReduceTimes;
 use crate::message::{
-    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
-    MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail,
-    YarnOutbox,
+    AllocatedContainer, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
+    ContainerWork, MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager,
+    ToResourceManager, YarnMail, YarnOutbox,
 };
 use crate::size::YarnSize;
 use mumakil_base::units::SimSpan;
@@ -71,6 +72,9 @@ pub enum MasterMode {
     Sls,
     /// The ResourceManager starts it, as in a cluster.
     Managed,
+    /// The ResourceManager starts it, and it asks, matches and launches as MapReduce's does.
+    #[serde(rename = "mapreduce")]
+    MapReduce,
 }
 
 /// A job: what a master has to do.
@@ -90,6 +94,8 @@ pub struct YarnJob {
     pub master_size: YarnSize,
     /// The tasks, in their order.
     pub tasks: Vec<YarnTask>,
+    /// What MapReduce's master needs beside.
+    pub mapreduce: MapReduceTimes,
 }
 
 /// The tasks of one sort, by what has become of them; all by their place in the job's list.
@@ -165,6 +171,7 @@ impl Core for ApplicationMaster {
                 }
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+            ToMaster::TaskEnded(_) => {}
             ToMaster::Hang => self.is_hung = true,
             ToMaster::Die => {
                 if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
@@ -255,13 +262,13 @@ impl ApplicationMaster {
 
     fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
         self.outstanding += 1;
-        out.send(ToResourceManager::Allocate(self.id, asks));
+        out.send(ToResourceManager::Allocate(self.id, asks, Vec::new()));
     }
 
     /// Looks at one answer: is the master's container there? If so, the master runs at once.
     fn look_for_container(&mut self, out: &mut YarnOutbox) {
         if let Some(answer) = self.answers.pop_front()
-            && let Some(&(id, node)) = answer.allocated.first()
+            && let Some(&AllocatedContainer { id, node, .. }) = answer.allocated.first()
         {
             self.container = Some((id, node));
             out.send(YarnMail::NodeManager(
@@ -306,7 +313,7 @@ impl ApplicationMaster {
             self.finish(out);
             return true;
         }
-        for (id, node) in answer.allocated {
+        for AllocatedContainer { id, node, .. } in answer.allocated {
             let mut states = [&mut self.maps, &mut self.reduces].into_iter();
             let Some(states) = states.find(|it| !it.scheduled.is_empty()) else {
                 // Nobody waits for this container: it is dropped, and expires.

@@ -1,5 +1,6 @@
 //! The events of a run: all that its tables tell.
 
+use crate::checker::QueueCeiling;
 use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
 use crate::size::YarnSize;
 use mumakil_base::units::{Factor, SimTime};
@@ -109,6 +110,8 @@ pub enum ContainerFact {
     Launched,
     /// The ResourceManager knows that it runs.
     Running,
+    /// Its task has told its master that the work is done; only MapReduce's masters are told.
+    Done,
     /// The node has said that it is over, and since when its work was done; `None` if it was
     /// ended by order.
     Finished(Option<SimTime>),
@@ -125,6 +128,10 @@ pub enum ApplicationFact {
     Submitted(AppId),
     /// It was refused, for this reason.
     Rejected(String),
+    /// It is accepted: the limits of its queue and of those above.
+    Placed(Vec<QueueCeiling>),
+    /// It asks for so many containers of a priority from now on, wherever they are.
+    Asked(AskPriority, i32),
     /// Its master has registered.
     Registered,
     /// Its master has begun to work.

@@ -23,6 +23,7 @@ mod shares;
 use std::collections::BTreeMap;
 use std::mem;
 
+use crate::checker::{CeilingRule, QueueCeiling};
 use crate::event::{ShareReading, YarnWait};
 use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
 use crate::scheduler::asks::{AskRow, Closeness};
@@ -449,6 +450,27 @@ impl YarnScheduler for YarnFair {
         }
         self.running.ended(&mut self.queues, queue, user);
         self.let_others_run(books, queue, user);
+    }
+
+    /// What is free in the cluster, in the queue's maximum, and, of what the policy shares out, in
+    /// the queue's share.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
+        let queue = self.queues.get(self.app(app).queue);
+        let free = (books.total - books.used).least(queue.max - queue.usage);
+        let mut share = (queue.share - queue.usage).most(YarnSize::NONE);
+        if queue.policy != FairPolicy::Dominant {
+            share.cores = i32::MAX;
+        }
+        (free.least(share), SizeCalculator::Dominant)
+    }
+
+    fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
+        let queues = self.queues.upwards(self.app(app).queue).map(|id| self.queues.get(id));
+        let ceiling = |queue: &queues::FairQueue| QueueCeiling {
+            queue: queue.name.clone(),
+            rule: CeilingRule::Fair(queue.max),
+        };
+        queues.map(ceiling).collect()
     }
 
     fn is_full(&self, app: AppId) -> bool {

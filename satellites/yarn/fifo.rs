@@ -12,6 +12,7 @@ use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer};
+use crate::size::{SizeCalculator, YarnSize};
 
 /// The FIFO scheduler: the applications that it knows, by number.
 #[derive(Debug, Default)]
@@ -25,6 +26,10 @@ impl YarnScheduler for YarnFifo {
         let place = self.apps.partition_point(|it| *it < app);
         self.apps.insert(place, app);
         Ok(())
+    }
+
+    fn headroom(&self, books: &ClusterBooks, _: AppId) -> (YarnSize, SizeCalculator) {
+        (books.total - books.used, SizeCalculator::Memory)
     }
 
     fn leave(&mut self, _: &mut ClusterBooks, app: AppId) {

@@ -6,11 +6,13 @@
 //! run                  what a run is made from, and its cores for the drives of `runtime`
 //! node_manager         a node: containers that end by the clock, heartbeats
 //! application_master   a job's master: asks, launches, hears
+//! mapreduce_master     the same as MapReduce's own does it
 //! resource_manager     answers both, and lets a scheduler decide
 //! scheduler            the books that all schedulers share
 //! fifo, fair, capacity one scheduler each
 //! fault                nodes and masters that fail
 //! event ─► translator  what has happened, in MapReduce's words, for all tables and reports
+//!       ─► checker     the rules that hold in every run
 //! ```
 //!
 //! The cores do what Hadoop 2.7.3's ResourceManager and the simulators of its Scheduler Load
@@ -19,11 +21,13 @@
 
 mod application_master;
 mod capacity;
+mod checker;
 mod event;
 mod fair;
 mod fault;
 mod fifo;
 mod line;
+mod mapreduce_master;
 mod message;
 mod node_manager;
 mod policies;
@@ -40,20 +44,22 @@ mod tests;
 mod translator;
 
 pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+pub use checker::{QueueCeiling, YarnChecker};
 pub use event::{
     ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
 pub use fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
 pub use line::{RackNames, YarnLineOptions};
+pub use mapreduce_master::MapReduceTimes;
 pub use message::{
-    AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
-    MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
-    ToResourceManager, Yarn, YarnMail,
+    AllocatedContainer, AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
+    ContainerWork, MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster,
+    ToNodeManager, ToResourceManager, Yarn, YarnMail,
 };
 pub use policies::YarnPolicyOptions;
 pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
 pub use settings::YarnSettings;
-pub use size::YarnSize;
+pub use size::{SizeCalculator, YarnSize};
 
 use mumakil_cli::{Chapter, Satellite};
 

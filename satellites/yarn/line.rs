@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
 use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+use crate::checker::YarnChecker;
 use crate::fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+use crate::mapreduce_master::MapReduceTimes;
 use crate::message::{NodeId, PlaceId};
 use crate::policies::{
     DEFAULT_QUEUE, YarnCapacityPolicy, YarnFairPolicy, YarnFifoPolicy, YarnPolicy,
@@ -28,7 +30,7 @@ use crate::size::YarnSize;
 use crate::translator::{AskedNodes, TranslatedRun, Translator};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{listed, quoted};
-use mumakil_base::units::{Bytes, Factor, SimSpan};
+use mumakil_base::units::{Bytes, Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
@@ -51,8 +53,9 @@ with_defaults! {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
     pub struct YarnLineOptions {
-        /// How an application's master comes to its container: it asks for it as for any other
-        /// (`sls`), or the ResourceManager starts it, as in a cluster (`managed`).
+        /// The masters of applications: those of SLS, which ask for their own containers (`sls`); the
+        /// same, started by the ResourceManager (`managed`); or MapReduce's own, which also have slow
+        /// start, match tasks with places, and overlap maps and shuffles (`mapreduce`).
         pub master: MasterMode = MasterMode::Sls,
         /// The time between two calls of a master.
         pub master_interval: SimSpan = SimSpan::from_secs(1),
@@ -118,8 +121,8 @@ fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
 }
 
 /// The settings of `hadoop` that have an effect.
-const HADOOP: [&str; 6] =
-    ["line", "heartbeat", "heartbeat_phase", "expiry", "start_up", "protocol"];
+const HADOOP: [&str; 7] =
+    ["line", "heartbeat", "heartbeat_phase", "expiry", "slow_start", "start_up", "protocol"];
 
 /// The kinds of faults that there are.
 const FAULTS: [&str; 3] = ["stop", "start", "slow"];
@@ -235,7 +238,8 @@ impl LineEmulation for YarnLine {
     }
 
     fn play(&self, run: LineRun<'_>) -> Result<LineEnd, (PathBuf, io::Error)> {
-        let LineRun { scenario, topology, workload, .. } = run;
+        let LineRun { scenario, site, .. } = run;
+        let (topology, workload) = (&Arc::new(site.topology.clone()), site.workload);
         let (options, _) = YarnLineOptions::of(scenario);
         let settings = settings(scenario).expect("the check has read them");
         let mut jobs: Vec<_> = workload.arrivals.iter().collect();
@@ -252,9 +256,7 @@ impl LineEmulation for YarnLine {
             (spec.clone(), asked)
         });
         let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
-        let policy = YarnPolicy::named(&scenario.scheduler.name);
-        let tells = scenario.record.decisions;
-        let faults = faults(scenario, topology, workload);
+        let faults = faults(scenario, site);
         let spec = YarnRunSpec {
             nodes: nodes(scenario, topology, &options),
             jobs: yarn_jobs(scenario, topology, &jobs, &asking, &options),
@@ -262,18 +264,30 @@ impl LineEmulation for YarnLine {
             master_interval: options.master_interval,
             settings,
         };
-        let translator =
-            Translator::new(topology.clone(), asking, policy, tells, run.events, run.folder)?;
+        let checker = run.verify.then(|| YarnChecker::new(&spec));
+        let (master, events) = (options.master, run.events);
+        let translator = Translator::new(
+            topology.clone(),
+            asking,
+            scenario,
+            master,
+            checker,
+            events,
+            run.folder,
+        )?;
         let shared = Arc::new(Mutex::new(translator));
+        let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let sink = Box::new(TranslatedRun(shared.clone()));
-        let mut plan = spec.plan_with_faults(&faults, run.until, sink);
+        let mut plan = spec.plan_with_faults(&faults, until, sink);
         plan.time_limit = run.time_limit;
         let (stats, ending) = match scenario.clock {
             ClockSpec::Virtual => run_virtual(plan, run.transport),
             ClockSpec::Scaled(factor) => run_scaled(plan, factor),
         };
-        let ending = shared.lock().end(ending)?;
-        Ok(LineEnd { stats, ending, breaches: Vec::new() })
+        let mut translator = shared.lock();
+        let (ending, breaches) = (translator.end(ending)?, translator.breaches());
+        let breaches = breaches.into_iter().map(|words| (stats.end, words)).collect();
+        Ok(LineEnd { stats, ending, breaches })
     }
 }
 
@@ -323,8 +337,7 @@ fn refuse_the_rest(scenario: &Scenario, options: &YarnLineOptions, found: &mut V
 }
 
 /// Returns the mishaps of nodes.
-fn faults(scenario: &Scenario, topology: &Topology, workload: &Workload) -> YarnFaults {
-    let site = FaultSite { seed: scenario.seed, topology, workload };
+fn faults(scenario: &Scenario, site: FaultSite<'_>) -> YarnFaults {
     let Effects { mut opening, mishaps, .. } = Effects::of(&scenario.faults, site);
     opening.sort_by_key(|(at, _)| *at);
     // How slow each node is at present; several causes multiply.
@@ -397,6 +410,12 @@ fn yarn_jobs(
         .expect("a cluster has nodes, or its check fails");
     let master_size = size(options.master_memory, options.master_cores.into());
     let jobs = jobs.iter().zip(asking).map(|(arrival, (spec, asked))| {
+        // Only MapReduce's own masters know the phases of a reduce.
+        let shuffle = match options.master {
+            MasterMode::MapReduce if 0 < spec.reduces => durations.shuffle_of(spec, 0),
+            _ => SimSpan::ZERO,
+        };
+        let slow_start = spec.settings.slow_start.unwrap_or(hadoop.slow_start).get() as f32;
         let mut tasks = Vec::new();
         for (kind, sort) in SlotKind::BOTH.into_iter().zip([TaskSort::Map, TaskSort::Reduce]) {
             let size = options.size(spec.memory[kind], spec.cores[kind]);
@@ -407,7 +426,10 @@ fn yarn_jobs(
                         .map_or([PlaceId::ANY; 2], |node| places(topology, node)),
                     host_name: String::new(),
                     size,
-                    life: durations.task_of(spec, kind, index),
+                    life: durations.task_of(spec, kind, index).saturating_sub(match kind {
+                        SlotKind::Map => SimSpan::ZERO,
+                        SlotKind::Reduce => shuffle,
+                    }),
                 });
             }
         }
@@ -419,6 +441,7 @@ fn yarn_jobs(
             mode: options.master,
             master_size,
             tasks,
+            mapreduce: MapReduceTimes { shuffle, slow_start, ..MapReduceTimes::default() },
         }
     });
     jobs.collect()

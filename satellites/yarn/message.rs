@@ -9,7 +9,7 @@
 //! from a step has rank 0, so it is over before the next step begins, first in, first out.
 
 use crate::event::{YarnEvent, YarnFact};
-use crate::size::YarnSize;
+use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
 
@@ -83,6 +83,8 @@ pub enum ContainerEnd {
     Failed,
     /// Its node was given up, or has registered anew.
     Lost,
+    /// Its master had no use for it.
+    Released,
 }
 
 /// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
@@ -110,13 +112,34 @@ pub struct AppSubmission {
     pub managed_master: Option<YarnSize>,
 }
 
+/// A container that its master gets.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatedContainer {
+    /// The container.
+    pub id: ContainerId,
+    /// Its node.
+    pub node: NodeId,
+    /// The host and the rack of the node, as asks name them.
+    pub host_and_rack: [PlaceId; 2],
+    /// The priority that it was asked for with.
+    pub priority: AskPriority,
+    /// Its size.
+    pub size: YarnSize,
+}
+
 /// The answer to a master's call.
 #[derive(Clone, Debug, Default)]
 pub struct MasterAnswer {
-    /// New containers with their nodes, in the order of allocation.
-    pub allocated: Vec<(ContainerId, NodeId)>,
+    /// New containers, in the order of allocation.
+    pub allocated: Vec<AllocatedContainer>,
     /// Ended containers: by name of the node, then as they ended.
     pub ended: Vec<(ContainerId, ContainerEnd)>,
+    /// The nodes that were given up since the last answer.
+    pub lost: Vec<NodeId>,
+    /// How much more the application may get at present, by the scheduler's estimate.
+    pub headroom: YarnSize,
+    /// How amounts are compared with it.
+    pub calculator: SizeCalculator,
 }
 
 /// The rounds of the ResourceManager, in their order within one instant.
@@ -145,8 +168,8 @@ pub enum ToResourceManager {
     Heartbeat(NodeId, Box<NodeReport>),
     /// An application is submitted.
     Submit(MasterId, Box<AppSubmission>),
-    /// A master asks, and fetches what is new.
-    Allocate(MasterId, Vec<ContainerAsk>),
+    /// A master asks, returns containers, and fetches what is new.
+    Allocate(MasterId, Vec<ContainerAsk>, Vec<ContainerId>),
     /// A master ends its work.
     Unregister(MasterId),
     /// A round of its own.
@@ -158,6 +181,9 @@ pub enum ToResourceManager {
 pub enum ContainerWork {
     /// A task that takes so long.
     Task(SimSpan),
+    /// A task that tells its master when it ends, after such a time; `None` for a reduce that
+    /// waits for its master's word.
+    Reporting(MasterId, Option<SimSpan>),
     /// A master, which runs until it ends itself.
     Master(MasterId),
 }
@@ -175,6 +201,10 @@ pub enum ToNodeManager {
     EndMaster(ContainerId),
     /// The process of a container ends before its work is done.
     Fail(ContainerId),
+    /// A reduce that has waited for maps takes such a time from now on.
+    Proceed(ContainerId, SimSpan),
+    /// The work of a task may be over.
+    Look(ContainerId),
     /// The machine stops.
     Stop,
     /// The machine runs again.
@@ -192,6 +222,8 @@ pub enum ToMaster {
     Answer(Box<MasterAnswer>),
     /// The ResourceManager has launched the master itself.
     Launched(ContainerId, NodeId),
+    /// A task has ended.
+    TaskEnded(ContainerId),
     /// The master's process ends.
     Die,
     /// The master does nothing more.
@@ -279,7 +311,7 @@ macro_rules! messages {
 
 messages! {
     ToResourceManager: Self::Tick(_),
-    ToNodeManager: Self::Beat,
+    ToNodeManager: Self::Beat | Self::Look(_),
     ToMaster: Self::Step,
 }
 

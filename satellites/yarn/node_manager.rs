@@ -25,7 +25,8 @@ pub(crate) struct NodeManager {
     interval: SimSpan,
     /// Running containers, by the end of their work.
     ends: BTreeSet<(SimTime, ContainerId)>,
-    running: BTreeMap<ContainerId, SimTime>,
+    /// The end of each one's work, and the master that it tells; a reduce may still have no end.
+    running: BTreeMap<ContainerId, (Option<SimTime>, Option<MasterId>)>,
     masters: BTreeMap<ContainerId, MasterId>,
     /// The news for the next heartbeat.
     news: NodeReport,
@@ -62,6 +63,14 @@ impl Core for NodeManager {
             ToNodeManager::Fail(id) => {
                 if self.forget(*id) {
                     self.news.failed.push(*id);
+                }
+            }
+            ToNodeManager::Proceed(id, life) => self.set_end(*id, *life, out),
+            ToNodeManager::Look(id) => {
+                if let Some((Some(end), Some(master))) = self.running.get(id)
+                    && *end <= out.now
+                {
+                    out.send(YarnMail::Master(*master, ToMaster::TaskEnded(*id)));
                 }
             }
             ToNodeManager::Stop => self.stop(out),
@@ -116,13 +125,12 @@ impl NodeManager {
     fn launch(&mut self, id: ContainerId, work: ContainerWork, out: &mut YarnOutbox) {
         match work {
             ContainerWork::Task(life) => {
-                let life = if self.slowness == Factor::ONE {
-                    life
-                } else {
-                    life.ceil_mul(self.slowness.get())
-                };
-                self.ends.insert((out.now + life, id));
-                self.running.insert(id, out.now + life);
+                self.running.insert(id, (None, None));
+                self.set_end(id, life, out);
+            }
+            ContainerWork::Reporting(master, life) => {
+                self.running.insert(id, (None, Some(master)));
+                life.into_iter().for_each(|life| self.set_end(id, life, out));
             }
             ContainerWork::Master(master) => _ = self.masters.insert(id, master),
         }
@@ -142,9 +150,25 @@ impl NodeManager {
 
     /// Forgets a container that runs here; returns whether there was one.
     fn forget(&mut self, id: ContainerId) -> bool {
-        let end = self.running.remove(&id);
-        end.iter().for_each(|end| _ = self.ends.remove(&(*end, id)));
-        end.is_some() || self.masters.remove(&id).is_some()
+        let Some((end, _)) = self.running.remove(&id) else {
+            return self.masters.remove(&id).is_some();
+        };
+        end.into_iter().for_each(|end| _ = self.ends.remove(&(end, id)));
+        true
+    }
+
+    /// Sets when the work of a container ends, if it takes so long on a sound node.
+    fn set_end(&mut self, id: ContainerId, life: SimSpan, out: &mut YarnOutbox) {
+        let Some((end, master)) = self.running.get_mut(&id) else { return };
+        let is_sound = self.slowness == Factor::ONE;
+        let life = if is_sound { life } else { life.ceil_mul(self.slowness.get()) };
+        if let Some(former) = end.replace(out.now + life) {
+            self.ends.remove(&(former, id));
+        }
+        self.ends.insert((out.now + life, id));
+        if master.is_some() {
+            out.plan(life, YarnMail::NodeManager(self.id, ToNodeManager::Look(id)));
+        }
     }
 
     fn stop(&mut self, out: &mut YarnOutbox) {
@@ -160,10 +184,10 @@ impl NodeManager {
     fn slow(&mut self, slowness: Factor, out: &mut YarnOutbox) {
         let former = mem::replace(&mut self.slowness, slowness);
         out.emit(YarnFact::Node(self.id, NodeFact::Slowed(slowness)));
-        for (id, end) in self.running.iter_mut().filter(|(_, end)| out.now < **end) {
-            self.ends.remove(&(*end, *id));
-            *end = out.now + (*end - out.now).ceil_mul(slowness.get() / former.get());
-            self.ends.insert((*end, *id));
+        let unfinished = self.ends.iter().filter(|(end, _)| out.now < *end).copied();
+        let unfinished: Vec<(SimTime, ContainerId)> = unfinished.collect();
+        for (end, id) in unfinished {
+            self.set_end(id, (end - out.now).ceil_mul(1.0 / former.get()), out);
         }
     }
 }

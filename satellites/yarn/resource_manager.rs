@@ -10,9 +10,9 @@ use std::mem;
 use crate::event::{ApplicationFact, YarnFact};
 use crate::fault::LivenessLimits;
 use crate::message::{
-    AppId, AppSubmission, ContainerAsk, ContainerEnd, ContainerId, ContainerWork, MasterId, NodeId,
-    NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager, ToResourceManager, YarnMail,
-    YarnOutbox,
+    AppId, AppSubmission, ContainerAsk, ContainerEnd, ContainerId, ContainerWork, MasterAnswer,
+    MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster, ToNodeManager,
+    ToResourceManager, YarnMail, YarnOutbox,
 };
 use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::{YarnScheduler, end_container};
@@ -62,7 +62,9 @@ impl Core for ResourceManager {
             }
             ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
             ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
-            ToResourceManager::Allocate(master, asks) => self.allocate(*master, asks, out),
+            ToResourceManager::Allocate(master, asks, released) => {
+                self.allocate(*master, asks, released, out);
+            }
             ToResourceManager::Unregister(master) => self.unregister(*master),
             ToResourceManager::Tick(tick) => self.tick(*tick, out),
         }
@@ -195,6 +197,8 @@ impl ResourceManager {
             self.master_is_over();
             return;
         }
+        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app));
+        out.emit(YarnFact::Application(master, placed));
         self.apps[master.index()] = Some(app);
         if managed.is_none() {
             self.books.app_mut(app).last_call = Some(out.now);
@@ -211,10 +215,17 @@ impl ResourceManager {
         }
     }
 
-    fn allocate(&mut self, master: MasterId, asks: &[ContainerAsk], out: &mut YarnOutbox) {
+    fn allocate(
+        &mut self,
+        master: MasterId,
+        asks: &[ContainerAsk],
+        released: &[ContainerId],
+        out: &mut YarnOutbox,
+    ) {
         // An application that was refused or has gone gets an empty answer.
-        let mut answer = Box::default();
+        let mut answer: Box<MasterAnswer> = Box::default();
         if let Some(app) = self.apps[master.index()] {
+            released.iter().for_each(|id| self.end(*id, ContainerEnd::Released));
             let normalised = asks.iter().map(|ask| ContainerAsk {
                 size: self.scheduler.normalised(&self.books, ask.size),
                 ..ask.clone()
@@ -223,6 +234,7 @@ impl ResourceManager {
             self.books.app_mut(app).last_call = Some(out.now);
             self.books.ask(app, &asks);
             *answer = self.books.fetch(app);
+            (answer.headroom, answer.calculator) = self.scheduler.headroom(&self.books, app);
         }
         out.send(YarnMail::Master(master, ToMaster::Answer(answer)));
     }
@@ -283,7 +295,8 @@ impl ResourceManager {
         out.send(YarnMail::Master(master, ToMaster::Lost));
         self.clear(id);
         self.books.ended_masters.retain(|(app, _)| *app != id);
-        let mut facts = vec![ApplicationFact::AttemptFailed];
+        let fact = |it| YarnFact::Application(master, it);
+        self.books.facts.push(fact(ApplicationFact::AttemptFailed));
         self.books.begin_attempt(id);
         if !is_last && self.scheduler.submit(&mut self.books, id).is_ok() {
             self.ask_for_master(id);
@@ -291,9 +304,8 @@ impl ResourceManager {
             self.books.app_mut(id).is_stopped = true;
             self.apps[master.index()] = None;
             self.master_is_over();
-            facts.extend([ApplicationFact::Failed, ApplicationFact::Removed]);
+            self.books.facts.extend([ApplicationFact::Failed, ApplicationFact::Removed].map(fact));
         }
-        self.books.facts.extend(facts.into_iter().map(|it| YarnFact::Application(master, it)));
     }
 
     /// Gives a node up: its room, its containers and its reservation are gone.
@@ -316,7 +328,10 @@ impl ResourceManager {
     fn tick(&mut self, tick: SchedulerTick, out: &mut YarnOutbox) {
         let LivenessLimits { node, master, container, .. } = self.liveness;
         if tick == SchedulerTick::NodeLiveness {
-            self.books.silent_nodes(node).into_iter().for_each(|id| self.lose_node(id, out));
+            for id in self.books.silent_nodes(node) {
+                self.books.lost.push(id);
+                self.lose_node(id, out);
+            }
         } else if tick == SchedulerTick::MasterLiveness {
             let silent = self.books.silent_masters(master);
             silent.into_iter().for_each(|id| self.fail_attempt(id, true, out));

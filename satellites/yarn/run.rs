@@ -2,9 +2,10 @@
 //!
 //! Messages take no time. The drives are those of MapReduce's runs.
 
-use crate::application_master::{ApplicationMaster, YarnJob};
+use crate::application_master::{ApplicationMaster, MasterMode, YarnJob};
 use crate::event::YarnEvent;
 use crate::fault::YarnFaults;
+use crate::mapreduce_master::MapReduceMaster;
 use crate::message::{
     MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, Yarn, YarnMail,
 };
@@ -152,7 +153,10 @@ impl YarnRunSpec {
         }
         for (id, job) in (0..).map(MasterId).zip(jobs) {
             opening.push((SimTime::ZERO + job.start, YarnMail::Master(id, ToMaster::Step)));
-            cores.masters.push(Box::new(ApplicationMaster::new(id, master_interval, job)));
+            cores.masters.push(match job.mode {
+                MasterMode::MapReduce => Box::new(MapReduceMaster::new(id, master_interval, job)),
+                _ => Box::new(ApplicationMaster::new(id, master_interval, job)),
+            });
         }
         opening.extend(faults.mishaps.iter().map(|fault| (fault.at, fault.mail())));
         RunPlan {

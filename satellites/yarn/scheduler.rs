@@ -13,6 +13,7 @@ pub(crate) mod books;
 pub(crate) mod java;
 pub(crate) mod waits;
 
+use crate::checker::QueueCeiling;
 use crate::event::ShareReading;
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::size::{SizeCalculator, SizeLimits, YarnSize};
@@ -44,6 +45,14 @@ pub(crate) trait YarnScheduler: Send {
     /// Adds an application, whose user, queue and master stand in the books; the error says why it
     /// is refused.
     fn submit(&mut self, books: &mut ClusterBooks, app: AppId) -> Result<(), String>;
+
+    /// Returns the limits of the queue of an application and of those above.
+    fn ceilings(&self, _app: AppId) -> Vec<QueueCeiling> {
+        Vec::new()
+    }
+
+    /// Returns how much more an application may get at present, and how to compare with that.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator);
 
     /// Removes an application whose containers are gone.
     fn leave(&mut self, books: &mut ClusterBooks, app: AppId);

@@ -5,6 +5,7 @@ mod faults;
 pub(crate) mod folder;
 mod golden;
 mod invariants;
+mod mapreduce;
 mod rules;
 mod scenarios;
 mod waits;

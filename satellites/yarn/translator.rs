@@ -22,6 +22,8 @@ use std::{io, mem};
 
 use parking_lot::Mutex;
 
+use crate::application_master::MasterMode;
+use crate::checker::YarnChecker;
 use crate::event::{
     ApplicationFact, ContainerFact, NodeFact, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
@@ -39,6 +41,7 @@ use mumakil_core::protocol::RunStop;
 use mumakil_results::tables::ContainerRow;
 use mumakil_run::record::{RecordError, TableWriter};
 use mumakil_runtime::{Ending, EventSink};
+use mumakil_scenario::Scenario;
 
 /// The reason of each launch: YARN gives no other.
 const REASON: Reason = Reason::Other("a container of its application");
@@ -53,6 +56,8 @@ pub(crate) struct TranslatedRun(pub(crate) Arc<Mutex<Translator>>);
 pub(crate) struct Translator {
     topology: Arc<Topology>,
     policy: YarnPolicy,
+    master: MasterMode,
+    checker: Option<YarnChecker>,
     events: Box<dyn EventSink>,
     batch: Vec<Event>,
     jobs: Vec<TranslatedJob>,
@@ -136,6 +141,7 @@ impl TranslatedJob {
 impl EventSink<YarnEvent> for TranslatedRun {
     fn take(&mut self, events: &mut Vec<YarnEvent>) {
         let translator = &mut *self.0.lock();
+        translator.checker.as_mut().into_iter().for_each(|checker| checker.take(events));
         for YarnEvent { at, fact } in events.drain(..) {
             translator.see(at, fact);
         }
@@ -153,26 +159,29 @@ impl EventSink<YarnEvent> for TranslatedRun {
 }
 
 impl Translator {
-    /// Returns the translator of a run that has not begun. `asked` has the nodes that the tasks of
-    /// each job ask for.
+    /// Returns the translator of a run that has not begun. `jobs` have the nodes that their tasks ask
+    /// for.
     pub(crate) fn new(
         topology: Arc<Topology>,
         jobs: Vec<(Arc<JobSpec>, AskedNodes)>,
-        policy: YarnPolicy,
-        tells_waits: bool,
+        scenario: &Scenario,
+        master: MasterMode,
+        checker: Option<YarnChecker>,
         events: Box<dyn EventSink>,
         folder: Option<&Path>,
     ) -> Result<Self, (PathBuf, io::Error)> {
         let table = folder.map(TableWriter::create).transpose().map_err(parts)?;
         let translator = Self {
-            policy,
+            policy: YarnPolicy::named(&scenario.scheduler.name),
+            master,
+            checker,
             events,
             batch: Vec::new(),
             jobs: jobs.into_iter().map(|(spec, asked)| TranslatedJob::new(spec, asked)).collect(),
             job_of: Vec::new(),
             open: BTreeMap::new(),
             reserved: BTreeMap::new(),
-            tells_waits,
+            tells_waits: scenario.record.decisions,
             table,
             failure: None,
             fault: None,
@@ -280,7 +289,11 @@ impl Translator {
                 self.tell(at, Fact::Job(id, JobFact::SubmissionRefused(reason)));
             }
             ApplicationFact::MasterStarted => {
-                if mem::replace(&mut self.jobs[place].is_running, true) {
+                let was_running = mem::replace(&mut self.jobs[place].is_running, true);
+                // A new attempt of MapReduce's master goes on where the old one was.
+                if was_running && self.master == MasterMode::MapReduce {
+                    return;
+                } else if was_running {
                     self.begin_anew(at, place);
                 }
                 self.tell(at, Fact::Job(id, JobFact::Running));
@@ -299,7 +312,9 @@ impl Translator {
                 };
                 self.tell(at, Fact::Job(id, JobFact::Ended(outcome)));
             }
-            ApplicationFact::Registered
+            ApplicationFact::Placed(_)
+            | ApplicationFact::Asked(..)
+            | ApplicationFact::Registered
             | ApplicationFact::AttemptFailed
             | ApplicationFact::Removed
             | ApplicationFact::MasterReleased => {}
@@ -314,11 +329,15 @@ impl Translator {
         let own: Vec<ContainerId> =
             open.filter(|id| self.place_of(id.app) == Some(place)).collect();
         own.into_iter().for_each(|id| self.kill(at, id));
-        let done = mem::take(&mut self.jobs[place].succeeded);
-        for (attempt, tracker) in done {
-            self.jobs[place].waiting[attempt.slot()].push_back(attempt.task.index);
-            self.learn(at, place, attempt, tracker, AttemptState::Killed);
+        for (attempt, tracker) in mem::take(&mut self.jobs[place].succeeded) {
+            self.lose_output(at, place, attempt, tracker);
         }
+    }
+
+    /// Makes a success void: the task is done again.
+    fn lose_output(&mut self, at: SimTime, place: usize, attempt: AttemptId, tracker: TrackerId) {
+        self.jobs[place].waiting[attempt.slot()].push_back(attempt.task.index);
+        self.learn(at, place, attempt, tracker, AttemptState::Killed);
     }
 
     /// Gives a container a row and, if its priority is that of tasks, an attempt.
@@ -464,6 +483,14 @@ impl Translator {
                 }
             }
             ContainerFact::Running => row.running_ms = Some(ms),
+            ContainerFact::Done => {
+                let done = attempt.filter(|_| mem::take(&mut container.is_started));
+                if let Some(attempt) = done {
+                    container.attempt = None;
+                    self.end_work(at, attempt, node, Outcome::Succeeded);
+                    self.succeed(at, place, attempt, node);
+                }
+            }
             ContainerFact::Finished(end) => {
                 row.finished_ms = Some(ms);
                 let ended =
@@ -479,6 +506,7 @@ impl Translator {
                     ContainerEnd::Expired => "expired",
                     ContainerEnd::Failed => "failed",
                     ContainerEnd::Lost => "lost",
+                    ContainerEnd::Released => "released",
                 }
                 .into();
                 if end != ContainerEnd::Completed {
@@ -517,6 +545,12 @@ impl Translator {
             if let Some(before) = before.map(|(id, _)| *id) {
                 self.kill(at, before);
             }
+            let succeeded = &mut self.jobs[place].succeeded;
+            let done =
+                succeeded.iter().position(|(of, _)| (of.slot(), of.task.index) == (kind, index));
+            if let Some((attempt, tracker)) = done.map(|at| succeeded.swap_remove(at)) {
+                self.lose_output(at, place, attempt, tracker);
+            }
             self.jobs[place].waiting[kind].retain(|other| *other != index);
             self.assign(at, place, id, (kind, index));
         }
@@ -551,6 +585,11 @@ impl Translator {
         if let Err(error) = table.row(&container.row) {
             self.failure.get_or_insert(error);
         }
+    }
+
+    /// Returns the rules that were broken, each with its instant in words.
+    pub(crate) fn breaches(&self) -> Vec<String> {
+        self.checker.as_ref().map_or_else(Vec::new, |checker| checker.breaches().to_vec())
     }
 
     /// Completes the table, and returns how the run ended.

@@ -41,7 +41,9 @@ use mumakil_results::tables::ReadError;
 use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
 use mumakil_scenario::workload::Workload;
-use mumakil_scenario::{ClockSpec, LineRun, RecordSpec, Registry, Scenario, ScenarioError};
+use mumakil_scenario::{
+    ClockSpec, LineEnd, LineRun, RecordSpec, Registry, Scenario, ScenarioError,
+};
 
 pub use bench::bench;
 pub use kept::KeptRun;
@@ -321,45 +323,26 @@ impl Prepared {
         let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
         let mut watchers = options.watchers;
         watchers.extend(verifier.iter().map(|it| -> Box<dyn Watcher> { Box::new(it.clone()) }));
-        let folder = options.folder.clone();
-        let (events, recorder) = Recorder::start(Setup {
-            settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
-            chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
-            folder: options.folder,
-            labels: self.labels(),
-            progress: options.progress,
-            watchers,
-            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
-            counts_losses: !scenario.faults.is_empty(),
-            demands: self.demands(),
-        })?;
-        let events = Box::new(events);
-        let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+        let (transport, folder) = (options.transport, options.folder.clone());
+        let setup = self.setup(options.folder, options.progress, watchers);
+        let (sender, recorder) = Recorder::start(setup)?;
+        let events = Box::new(sender);
         // The time to read and build the cluster and the jobs counts, too.
         let time_limit =
             options.time_limit.map(|limit| limit.saturating_sub(self.took + begun.elapsed()));
+        let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let (stats, ending, of_line) = if let Some(line) = line {
-            let (folder, transport) = (folder.as_deref(), options.transport);
-            let run = LineRun {
-                scenario,
-                topology,
-                workload,
-                events,
-                folder,
-                until,
-                time_limit,
-                transport,
-                verify,
-            };
-            let end =
-                line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
-            (end.stats, end.ending, verify.then(|| Verifier::of_breaches(end.breaches)))
+            let folder = folder.as_deref();
+            let run = LineRun { scenario, site, events, folder, time_limit, transport, verify };
+            let failed = |(path, source)| RecordError::Write { path, source };
+            let LineEnd { stats, ending, breaches } = line.play(run).map_err(failed)?;
+            (stats, ending, verify.then(|| Verifier::of_breaches(breaches)))
         } else {
             let links = cast::links(scenario, topology, &effects);
             let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
             let (cast, outlasts, pace) = (recast(cast), options.outlasts, options.pace);
             let play = RunPlan { cast, links, opening, events, until, time_limit, outlasts, pace };
-            let (stats, ending) = drive(play, scenario.clock, options.transport);
+            let (stats, ending) = drive(play, scenario.clock, transport);
             (stats, ending, None)
         };
         let facts = self.facts(&policies, &stats, &ending);
@@ -384,6 +367,27 @@ impl Prepared {
             lag: stats.lag,
             verifier,
         })
+    }
+
+    /// Returns the options of the recording.
+    fn setup(
+        &self,
+        folder: Option<PathBuf>,
+        progress: Option<OnProgress>,
+        watchers: Vec<Box<dyn Watcher>>,
+    ) -> Setup {
+        let Self { scenario, workload, .. } = self;
+        Setup {
+            settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
+            chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
+            folder,
+            labels: self.labels(),
+            progress,
+            watchers,
+            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
+            counts_losses: !scenario.faults.is_empty(),
+            demands: self.demands(),
+        }
     }
 
     fn verifier(&self, rules: VerifierRules) -> Verifier {

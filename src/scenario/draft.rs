@@ -268,9 +268,10 @@ impl Draft {
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
             }
-            let fits = ["hadoop", "cluster", "scheduler"].into_iter().all(intact);
-            let line = fits.then(|| registry.check_line(&scenario, &self.said(is_said)));
-            for checked in [line.unwrap_or_default(), check::check(&scenario, intact)] {
+            let said = self.said(is_said);
+            for checked in
+                [registry.check_line(&scenario, intact, &said), check::check(&scenario, intact)]
+            {
                 problems.extend(checked.problems);
                 warnings.extend(checked.warnings);
             }

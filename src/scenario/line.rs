@@ -6,7 +6,6 @@
 //! of MapReduce, so all tables and reports are made as for any other run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use std::{io, path};
 
@@ -17,6 +16,7 @@ use super::check::{Checked, Warning};
 use super::registry::Registry;
 use super::spec::Scenario;
 use super::starter::Starter;
+use crate::fault::FaultSite;
 use crate::workload::Workload;
 use mumakil_base::units::SimTime;
 use mumakil_base::units::tell::{listed, quoted};
@@ -67,16 +67,12 @@ pub trait LineEmulation: Sync {
 pub struct LineRun<'r> {
     /// The scenario.
     pub scenario: &'r Scenario,
-    /// The nodes.
-    pub topology: &'r Arc<Topology>,
-    /// The jobs.
-    pub workload: &'r Workload,
+    /// The nodes and the jobs.
+    pub site: FaultSite<'r>,
     /// Takes the facts of the run.
     pub events: Box<dyn EventSink>,
     /// The folder for tables of its own; `None` writes none.
     pub folder: Option<&'r path::Path>,
-    /// When the run ends at the latest.
-    pub until: SimTime,
     /// How long the run may take in real time.
     pub time_limit: Option<Duration>,
     /// How messages travel on the virtual clock.
@@ -115,8 +111,16 @@ impl Registry {
 
     /// Checks that the protocol, the policies and the settings of a scenario fit each other. `said`
     /// lists the keys that the user wrote.
-    pub(super) fn check_line(&self, scenario: &Scenario, said: &[String]) -> Checked {
+    pub(super) fn check_line(
+        &self,
+        scenario: &Scenario,
+        intact: impl Fn(&str) -> bool,
+        said: &[String],
+    ) -> Checked {
         let mut found = Checked::default();
+        if !["hadoop", "cluster", "scheduler"].into_iter().all(intact) {
+            return found;
+        }
         let line = self.line_of(&scenario.hadoop);
         if let (None, Some(name)) = (line, scenario.hadoop.protocol.keys().next()) {
             let name = name.as_str().unwrap_or_default();

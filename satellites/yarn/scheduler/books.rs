@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::event::{ContainerFact, NodeFact, YarnFact};
+use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnFact};
 use crate::message::{
-    AppId, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId, NodeId,
-    PlaceId,
+    AllocatedContainer, AppId, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
+    MasterId, NodeId, PlaceId,
 };
 use crate::scheduler::asks::{AskTable, Closeness, NodePlaces};
 use crate::scheduler::waits::{OfferLog, WaitState};
@@ -109,6 +109,8 @@ pub(crate) struct AppEntry {
     pub(crate) failures: u32,
     /// When the master last called, once it runs.
     pub(crate) last_call: Option<SimTime>,
+    /// How many of the lost nodes it knows.
+    known_lost: usize,
     /// How many containers its master has got that do not run yet.
     pub(crate) acquired: u32,
     pub(crate) wait: WaitState,
@@ -165,6 +167,8 @@ pub(crate) struct ClusterBooks {
     /// For each queue, how many applications of each user ask for containers.
     asking: BTreeMap<String, BTreeMap<String, u32>>,
     pub(crate) facts: Vec<YarnFact>,
+    /// The nodes that were given up as silent, in that order.
+    pub(crate) lost: Vec<NodeId>,
     pub(crate) offers: OfferLog,
     /// Masters' containers that were allocated in this step.
     new_masters: Vec<AppId>,
@@ -271,7 +275,10 @@ impl ClusterBooks {
         queue: String,
         managed_master: Option<YarnSize>,
     ) -> AppId {
-        self.apps.push(AppEntry { master, user, queue, managed_master, ..AppEntry::default() });
+        let known_lost = self.lost.len();
+        let new =
+            AppEntry { master, user, queue, managed_master, known_lost, ..AppEntry::default() };
+        self.apps.push(new);
         AppId(self.apps.len() as u32)
     }
 
@@ -282,6 +289,8 @@ impl ClusterBooks {
         for ask in any {
             let is_asking = 0 < ask.count || self.app(id).asks.is_asking();
             self.note_asking(id, is_asking);
+            let fact = ApplicationFact::Asked(ask.priority, ask.count);
+            self.facts.push(YarnFact::Application(self.app(id).master, fact));
         }
         if !asks.is_empty() {
             self.settle_wait(id);
@@ -380,22 +389,30 @@ impl ClusterBooks {
     /// Hands new containers and ends to a master. Each is told once.
     pub(crate) fn fetch(&mut self, id: AppId) -> MasterAnswer {
         let now = self.now;
-        let app = self.app_mut(id);
+        let app = &mut self.apps[id.index() - 1];
+        let lost = self.lost[mem::replace(&mut app.known_lost, self.lost.len())..].to_vec();
         let fresh = mem::take(&mut app.fresh);
         let ended = mem::take(&mut app.ended).into_values().flatten().collect();
         let acquired = fresh.into_iter().filter_map(|number| {
             let live = app.live.get_mut(&number)?;
             live.state = ContainerState::Acquired(now);
-            Some((ContainerId { app: id, number }, live.node))
+            let NodePlaces { host, rack } = self.nodes[live.node.index()].places;
+            Some(AllocatedContainer {
+                id: ContainerId { app: id, number },
+                node: live.node,
+                host_and_rack: [host, rack],
+                priority: live.priority,
+                size: live.size,
+            })
         });
         let allocated: Vec<_> = acquired.collect();
         if !allocated.is_empty() {
             app.acquired += allocated.len() as u32;
             self.settle_wait(id);
         }
-        let facts = allocated.iter().map(|(id, _)| container(*id, ContainerFact::Acquired));
+        let facts = allocated.iter().map(|new| container(new.id, ContainerFact::Acquired));
         self.facts.extend(facts);
-        MasterAnswer { allocated, ended }
+        MasterAnswer { allocated, ended, lost, ..MasterAnswer::default() }
     }
 
     /// Acquires the containers of masters that the ResourceManager starts, as far as they were
@@ -441,8 +458,8 @@ impl ClusterBooks {
         let rank = self.name_rank(node);
         let entry = self.node_mut(node);
         entry.free += size;
-        let is_ordered = matches!(end, ContainerEnd::Killed | ContainerEnd::Expired)
-            && state != ContainerState::Allocated;
+        let orders = [ContainerEnd::Killed, ContainerEnd::Expired, ContainerEnd::Released];
+        let is_ordered = orders.contains(&end) && state != ContainerState::Allocated;
         if is_ordered {
             entry.to_clean.push(id);
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
 use crate::tables::RunTables;
 use crate::{
-    ContainerEnd, ContainerId, MasterId, MasterMode, NodeId, PlaceId, TaskSort, Yarn, YarnFault,
-    YarnFaults, YarnJob, YarnMishap, YarnNode, YarnRunSpec, YarnSettings, YarnSize, YarnTask,
-    YarnWait,
+    ContainerEnd, ContainerId, LivenessLimits, MapReduceTimes, MasterId, MasterMode, NodeId,
+    PlaceId, TaskSort, Yarn, YarnChecker, YarnFault, YarnFaults, YarnJob, YarnMishap, YarnNode,
+    YarnRunSpec, YarnSettings, YarnSize, YarnTask, YarnWait,
 };
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
@@ -98,6 +98,7 @@ pub(super) fn job(name: &str) -> YarnJob {
         mode: MasterMode::Sls,
         master_size: YarnSize::new(1_024, 1),
         tasks: Vec::new(),
+        mapreduce: MapReduceTimes::default(),
     }
 }
 
@@ -141,6 +142,11 @@ impl YarnJob {
         Self { user: user.to_owned(), ..self }
     }
 
+    /// Lets MapReduce's master do the job.
+    pub(super) fn mapreduce(self, mapreduce: MapReduceTimes) -> Self {
+        Self { mode: MasterMode::MapReduce, mapreduce, ..self }
+    }
+
     pub(super) fn managed(self) -> Self {
         Self { mode: MasterMode::Managed, ..self }
     }
@@ -180,6 +186,18 @@ impl Bench {
         self
     }
 
+    /// Gives nodes, masters and containers up after these seconds.
+    pub(super) fn expiry(mut self, node: u64, master: u64, container: u64) -> Self {
+        let [node, master, container] = [node, master, container].map(SimSpan::from_secs);
+        self.faults.liveness = LivenessLimits { node, master, container, max_attempts: 2 };
+        self
+    }
+
+    /// Returns a checker for this run, before it begins.
+    pub(super) fn checker(&self) -> YarnChecker {
+        YarnChecker::new(&self.clone().spec())
+    }
+
     pub(super) fn until(self, secs: u64) -> Self {
         Self { until: SimSpan::from_secs(secs), ..self }
     }
@@ -189,15 +207,15 @@ impl Bench {
     }
 
     pub(super) fn run_over(self, transport: Transport) -> BenchRun {
-        self.run_by(|plan| run_virtual(plan, transport).1)
+        self.run_by(true, |plan| run_virtual(plan, transport).1)
     }
 
     /// Runs on the wall clock, so many times as fast.
     pub(super) fn run_scaled(self, factor: f64) -> BenchRun {
-        self.run_by(|plan| run_scaled(plan, factor).1)
+        self.run_by(false, |plan| run_scaled(plan, factor).1)
     }
 
-    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+    fn spec(self) -> YarnRunSpec {
         let folder = tempfile::tempdir().unwrap();
         let class =
             format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{}", self.scheduler);
@@ -209,20 +227,29 @@ impl Bench {
         write("yarn-site.xml", &format!("<configuration>{site}</configuration>"));
         write("fair-scheduler.xml", &self.queues);
         write("capacity-scheduler.xml", &self.queues);
-        let spec = YarnRunSpec {
+        YarnRunSpec {
             nodes: self.nodes,
             jobs: self.jobs,
             node_interval: SimSpan::from_secs(1),
             master_interval: SimSpan::from_secs(1),
             settings: YarnSettings::read(folder.path()).unwrap_or_else(|error| panic!("{error}")),
-        };
+        }
+    }
+
+    fn run_by(self, is_checked: bool, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+        let (faults, until) = (self.faults.clone(), SimTime::ZERO + self.until);
+        let spec = self.spec();
         let mut tables = RunTables::new(&spec);
+        let mut checker = YarnChecker::new(&spec);
         let events = Arc::new(Mutex::new(Vec::new()));
         let sink = Box::new(Relay(events.clone()));
-        let plan = spec.plan_with_faults(&self.faults, SimTime::ZERO + self.until, sink);
+        let plan = spec.plan_with_faults(&faults, until, sink);
         let ending = drive(plan);
         let events = std::mem::take(&mut *events.lock());
         tables.take(&events);
+        checker.take(&events);
+        // On the wall clock cores tell of the same instant at different ones.
+        assert!(!is_checked || checker.breaches().is_empty(), "{:#?}", checker.breaches());
         let rows = |text: String| -> Vec<Vec<String>> {
             text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
         };

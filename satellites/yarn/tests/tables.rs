@@ -181,10 +181,12 @@ impl RunTables {
                     ContainerEnd::Expired => "expired",
                     ContainerEnd::Failed => "failed",
                     ContainerEnd::Lost => "lost",
+                    ContainerEnd::Released => "released",
                 };
             }
             ContainerFact::Heard => row.am_heard_ms = Some(ms),
-            ContainerFact::Reserved(..)
+            ContainerFact::Done
+            | ContainerFact::Reserved(..)
             | ContainerFact::Unreserved(..)
             | ContainerFact::Allocated(..) => {}
         }
@@ -208,9 +210,11 @@ impl RunTables {
             ApplicationFact::ReducesAsked => &mut row.reduces_asked_ms,
             ApplicationFact::MasterReleased => &mut row.am_released_ms,
             ApplicationFact::Finished => &mut row.finished_ms,
-            ApplicationFact::AttemptFailed | ApplicationFact::Failed | ApplicationFact::Removed => {
-                return;
-            }
+            ApplicationFact::Placed(_)
+            | ApplicationFact::Asked(..)
+            | ApplicationFact::AttemptFailed
+            | ApplicationFact::Failed
+            | ApplicationFact::Removed => return,
         };
         *time = Some(ms);
     }

@@ -90,7 +90,12 @@ impl TrueDurations {
 
     /// Returns how long one reduce fetches if all maps have ended, a part of [`Self::task`].
     pub fn shuffle(&self, job: &Job, index: u32) -> SimSpan {
-        self.plan(&job.spec, SlotKind::Reduce, index).shuffle.alone
+        self.shuffle_of(&job.spec, index)
+    }
+
+    /// As [`Self::shuffle`], of a job that is not submitted yet.
+    pub fn shuffle_of(&self, job: &Arc<JobSpec>, index: u32) -> SimSpan {
+        self.plan(job, SlotKind::Reduce, index).shuffle.alone
     }
 
     /// As [`Self::task`], of a job that is not submitted yet.
