@@ -30,7 +30,7 @@ use crate::size::YarnSize;
 use crate::translator::{AskedNodes, TranslatedRun, Translator};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{listed, quoted};
-use mumakil_base::units::{Bytes, Factor, SimSpan, SimTime};
+use mumakil_base::units::{Bytes, Factor, Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
@@ -124,6 +124,9 @@ fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
 const HADOOP: [&str; 7] =
     ["line", "heartbeat", "heartbeat_phase", "expiry", "slow_start", "start_up", "protocol"];
 
+/// Hadoop's slow start, unless it is set.
+const SLOW_START: Fraction = Fraction::of(0.05);
+
 /// The kinds of faults that there are.
 const FAULTS: [&str; 3] = ["stop", "start", "slow"];
 
@@ -194,33 +197,24 @@ impl LineEmulation for YarnLine {
         let largest = rooms.fold(YarnSize::NONE, YarnSize::most);
         let maximum = limits.maximum.least(largest);
         let master = size(options.master_memory, options.master_cores.into());
-        let too_large = |what: String, asks: YarnSize| {
-            (!asks.fits_in(maximum)).then(|| {
-                format!(
-                    "{what} asks for {asks}, more than the largest container, {maximum}: the \
-                     largest node, or `yarn.scheduler.maximum-allocation-…`; the real \
-                     ResourceManager refuses such an ask"
-                )
-            })
-        };
-        if let Some(message) = too_large("hadoop.protocol.yarn: a master".to_owned(), master) {
-            return Err(message);
-        }
+        refuse_larger("hadoop.protocol.yarn: a master", master, maximum)?;
         let mut doubts = Vec::new();
+        let hadoop = &scenario.hadoop;
+        if options.master != MasterMode::MapReduce && hadoop.slow_start != SLOW_START {
+            let only = "only masters of MapReduce (`master: mapreduce`) have a slow start";
+            doubts.push(format!("`hadoop.slow_start` has no effect: {only}"));
+        }
         for job in workload.arrivals.iter().map(|arrival| &arrival.spec) {
             for kind in SlotKind::BOTH {
                 let asks = options.size(job.memory[kind], job.cores[kind]);
-                let what = format!("a {} of `{}`", kind.word(), job.name);
-                if 0 < tasks_of(job, kind)
-                    && let Some(message) = too_large(what, asks)
-                {
-                    return Err(message);
+                if 0 < tasks_of(job, kind) {
+                    refuse_larger(&format!("a {} of `{}`", kind.word(), job.name), asks, maximum)?;
                 }
             }
             let has_idle = job.priority != Priority::Normal
                 || job.settings != JobSettings::default()
                 || job.cached_file != Bytes::ZERO;
-            if has_idle && doubts.is_empty() {
+            if has_idle && doubts.len() < 2 {
                 doubts.push(format!(
                     "the priority, the cached file and the settings of MapReduce v1 that `{}` and \
                      perhaps others have are without effect under YARN",
@@ -291,14 +285,27 @@ impl LineEmulation for YarnLine {
     }
 }
 
+fn refuse(found: &mut Vec<YamlProblem>, path: Path, message: &str, hint: &str) {
+    found.push(YamlProblem::value(path, message).hint(hint));
+}
+
+/// Refuses an ask that is larger than the largest container.
+fn refuse_larger(what: &str, asks: YarnSize, largest: YarnSize) -> Result<(), String> {
+    if asks.fits_in(largest) {
+        return Ok(());
+    }
+    Err(format!(
+        "{what} asks for {asks}, more than the largest container, {largest}: the largest node, or \
+         `yarn.scheduler.maximum-allocation-…`; the real ResourceManager refuses such an ask"
+    ))
+}
+
 /// Notes what of a scenario YARN does not have.
 fn refuse_the_rest(scenario: &Scenario, options: &YarnLineOptions, found: &mut Vec<YamlProblem>) {
-    let mut refuse = |path: Path, message: &str, hint: &str| {
-        found.push(YamlProblem::value(path, message).hint(hint));
-    };
     if options.master_interval.is_zero() {
         let hint = "Hadoop's default is 1s";
         refuse(
+            found,
             Path::of("hadoop.protocol.yarn.master_interval"),
             "at 0s time would stand still",
             hint,
@@ -306,32 +313,37 @@ fn refuse_the_rest(scenario: &Scenario, options: &YarnLineOptions, found: &mut V
     }
     if scenario.hadoop.heartbeat_interval(1).as_millis() == 0 {
         let hint = "Hadoop's default is 1s";
-        refuse(Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
+        refuse(found, Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
     }
     for (number, fault) in scenario.faults.iter().enumerate() {
         if !FAULTS.contains(&fault.key()) {
             let path = Path::of(&format!("faults[{number}]")).key(fault.key());
             let hint = format!("there are {}", listed(quoted(FAULTS), "and"));
-            refuse(path, "there is no such fault under YARN", &hint);
+            refuse(found, path, "there is no such fault under YARN", &hint);
         }
     }
     if !scenario.later.is_empty() {
         let hint = "list jobs in `workload.also`; policies and queues stay as they are";
-        refuse(Path::of("later"), "under YARN nothing changes during a run", hint);
+        refuse(found, Path::of("later"), "under YARN nothing changes during a run", hint);
     }
     if scenario.workload.submission != Submission::Replay {
         let hint = "write `submission: replay`";
-        refuse(Path::of("workload.submission"), "under YARN jobs come at their times", hint);
+        refuse(found, Path::of("workload.submission"), "under YARN jobs come at their times", hint);
     }
     if scenario.cluster.network.model != NetworkModel::Fixed {
         let hint = "write `model: fixed`";
-        refuse(Path::of("cluster.network.model"), "under YARN transfers share nothing", hint);
+        refuse(
+            found,
+            Path::of("cluster.network.model"),
+            "under YARN transfers share nothing",
+            hint,
+        );
     }
     for (number, job) in scenario.workload.listed().iter().enumerate() {
         if !job.after.is_empty() {
             let path = Path::of(&format!("workload.jobs[{number}].after"));
             let hint = "give the job a time: `submit`";
-            refuse(path, "under YARN a job cannot wait for another", hint);
+            refuse(found, path, "under YARN a job cannot wait for another", hint);
         }
     }
 }

@@ -122,6 +122,10 @@ impl TranslatedJob {
         SlotCounts { running: self.running[kind], pending: self.waiting[kind].len() as u32 }
     }
 
+    fn wait(&self, who: WaitingPart, count: u32, words: &'static str) -> JobWait {
+        JobWait { job: self.spec.name.clone(), who, count, on: WaitCause::Foreign(words) }
+    }
+
     /// Returns a new attempt of a task.
     fn attempt(&mut self, kind: SlotKind, index: u32) -> AttemptId {
         let tries = &mut self.tries[kind][index as usize];
@@ -484,19 +488,16 @@ impl Translator {
             }
             ContainerFact::Running => row.running_ms = Some(ms),
             ContainerFact::Done => {
-                let done = attempt.filter(|_| mem::take(&mut container.is_started));
-                if let Some(attempt) = done {
-                    container.attempt = None;
-                    self.end_work(at, attempt, node, Outcome::Succeeded);
+                let attempt = container.attempt.take();
+                self.end_by_itself(at, id, attempt);
+                if let Some(attempt) = attempt {
                     self.succeed(at, place, attempt, node);
                 }
             }
             ContainerFact::Finished(end) => {
                 row.finished_ms = Some(ms);
-                let ended =
-                    attempt.filter(|_| end.is_some() && mem::take(&mut container.is_started));
-                if let Some(attempt) = ended {
-                    self.end_work(at, attempt, node, Outcome::Succeeded);
+                if end.is_some() {
+                    self.end_by_itself(at, id, attempt);
                 }
             }
             ContainerFact::Ended(end) => {
@@ -526,6 +527,15 @@ impl Translator {
             ContainerFact::Reserved(..)
             | ContainerFact::Unreserved(..)
             | ContainerFact::Allocated(..) => {}
+        }
+    }
+
+    /// Ends the work of a container's attempt, if it has one that has begun.
+    fn end_by_itself(&mut self, at: SimTime, id: ContainerId, attempt: Option<AttemptId>) {
+        let Some(container) = self.open.get_mut(&id) else { return };
+        let (node, was_started) = (container.node, mem::take(&mut container.is_started));
+        if let Some(attempt) = attempt.filter(|_| was_started) {
+            self.end_work(at, attempt, node, Outcome::Succeeded);
         }
     }
 
@@ -630,19 +640,14 @@ impl Translator {
         const TASKS: &str = "for containers, of which the scheduler gives none";
         let mut waiting = Vec::new();
         for job in self.jobs.iter().filter(|job| job.is_submitted && !job.is_over) {
-            let name = &job.spec.name;
-            let mut wait = |who, count, words| {
-                let (job, on) = (name.clone(), WaitCause::Foreign(words));
-                waiting.push(JobWait { job, who, count, on });
-            };
             if !job.is_running {
-                wait(WaitingPart::Job, 1, self.policy.stalled_master());
+                waiting.push(job.wait(WaitingPart::Job, 1, self.policy.stalled_master()));
                 continue;
             }
             for kind in SlotKind::BOTH {
                 let count = job.waiting[kind].len() as u32;
                 if 0 < count {
-                    wait(WaitingPart::Task(kind), count, TASKS);
+                    waiting.push(job.wait(WaitingPart::Task(kind), count, TASKS));
                 }
             }
         }

@@ -334,8 +334,8 @@ impl Prepared {
         let (stats, ending, of_line) = if let Some(line) = line {
             let folder = folder.as_deref();
             let run = LineRun { scenario, site, events, folder, time_limit, transport, verify };
-            let failed = |(path, source)| RecordError::Write { path, source };
-            let LineEnd { stats, ending, breaches } = line.play(run).map_err(failed)?;
+            let LineEnd { stats, ending, breaches } =
+                line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
             (stats, ending, verify.then(|| Verifier::of_breaches(breaches)))
         } else {
             let links = cast::links(scenario, topology, &effects);

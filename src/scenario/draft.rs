@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
-use super::check::{self, Warning};
+use super::check::{self, Checked, Warning};
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
 use super::later::{ALLOCATIONS, LaterChange, PolicyStep};
@@ -268,13 +268,9 @@ impl Draft {
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
             }
-            let said = self.said(is_said);
-            for checked in
-                [registry.check_line(&scenario, intact, &said), check::check(&scenario, intact)]
-            {
-                problems.extend(checked.problems);
-                warnings.extend(checked.warnings);
-            }
+            let checked = self.check(&scenario, registry, intact, is_said);
+            problems.extend(checked.problems);
+            warnings.extend(checked.warnings);
             heeded = heeded_settings(&scenario, &conditional, &mut warnings);
             scenario
         });
@@ -291,8 +287,14 @@ impl Draft {
         }
     }
 
-    /// Returns the keys below `hadoop` and `cluster` that the user wrote.
-    fn said(&self, is_said: impl Fn(&Path, &Value) -> bool) -> Vec<String> {
+    /// Checks what no single value shows. `is_said` tells whether the user wrote a value.
+    fn check(
+        &self,
+        scenario: &Scenario,
+        registry: &Registry,
+        intact: impl Fn(&str) -> bool,
+        is_said: impl Fn(&Path, &Value) -> bool,
+    ) -> Checked {
         let mut said = Vec::new();
         for at in ["hadoop", "cluster"].map(Path::of) {
             let keys = at.get(self.tree()).and_then(Value::as_mapping).into_iter().flatten();
@@ -301,7 +303,11 @@ impl Draft {
                 is_said(&path, value).then(|| path.to_string())
             }));
         }
-        said
+        let mut checked = registry.check_line(scenario, &intact, &said);
+        let rest = check::check(scenario, intact);
+        checked.problems.extend(rest.problems);
+        checked.warnings.extend(rest.warnings);
+        checked
     }
 
     /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and

@@ -93,6 +93,42 @@ fn a_scenario_leaves_the_tables_of_all_runs_and_one_of_containers() {
 }
 
 #[test]
+fn masters_of_mapreduce_overlap_maps_and_shuffles() {
+    let line = "hadoop: {line: yarn, slow_start: 0.1, protocol: {yarn: {master: mapreduce}}}";
+    let yaml = SMALL.replace("hadoop: yarn", line).replace("map_time: 3s", "map_time: 9s");
+    let folder = tempfile::tempdir().unwrap();
+    let draft = Draft::of("test.yaml", &yaml).unwrap();
+    let emulated = run(&draft, folder.path(), Transport::Bare).unwrap();
+    assert_eq!((emulated.stop, emulated.summary.jobs_succeeded), (StopReason::Done, 4));
+    assert_eq!(emulated.verifier.unwrap().violations(), []);
+    let jobs: Vec<JobRow> = rows(folder.path());
+    let containers: Vec<ContainerRow> = rows(folder.path());
+    let is_early = |it: &&ContainerRow| {
+        let job = jobs.iter().find(|job| job.job == it.job).unwrap();
+        &*it.kind == "reduce" && it.launched_ms < job.maps_done_ms
+    };
+    assert!(
+        0 < containers.iter().filter(is_early).count(),
+        "reduces begin before the last map ends"
+    );
+}
+
+#[test]
+fn a_node_that_stops_loses_its_containers_and_jobs_end_elsewhere() {
+    let yaml = format!(
+        "{SMALL}faults: [{{at: 10s, stop: {{nodes: [node-2], for: 20s}}}}, \
+        {{at: 1s, slow: {{nodes: [node-3], cpu: 0.5}}}}]"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let draft = Draft::of("test.yaml", &yaml).unwrap();
+    let emulated = run(&draft, folder.path(), Transport::Bare).unwrap();
+    assert_eq!(emulated.verifier.unwrap().violations(), []);
+    let containers: Vec<ContainerRow> = rows(folder.path());
+    assert!(containers.iter().any(|it| &*it.exit == "lost" && &*it.node == "node-2"));
+    assert!(emulated.summary.faults.is_some());
+}
+
+#[test]
 fn actors_leave_the_same_bytes_and_so_does_another_time() {
     let [bare, again, actors] = [Transport::Bare, Transport::Bare, Transport::Actors]
         .map(|transport| tables(SMALL, transport));
@@ -134,8 +170,8 @@ fn settings_that_yarn_does_not_have_are_told() {
     let replaced = |from: &str, to: &str| told(&SMALL.replace(from, to));
     for (text, words) in [
         (
-            replaced("hadoop: yarn", "hadoop: {line: yarn, slow_start: 0.5}"),
-            "`hadoop.slow_start` has no effect with `hadoop: yarn`",
+            replaced("hadoop: yarn", "hadoop: {line: yarn, out_of_band: true}"),
+            "`hadoop.out_of_band` has no effect with `hadoop: yarn`",
         ),
         (replaced("cores: 4}", "cores: 4, map_slots: 3}"), "`cluster.map_slots` has no effect"),
         (with("faults: [{at: 1s, kill: a}]"), "there is no such fault under YARN"),
