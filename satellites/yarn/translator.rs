@@ -11,9 +11,10 @@
 //! looked at by the master        attempt learned
 //! ```
 //!
-//! A master chooses the task of a container when it launches it. Here a container stands for a task
-//! as soon as it is allocated: for the next of its kind, which is the one that the master chooses
-//! unless a container was lost in between. Then the attempt is killed, and another one takes over.
+//! A master chooses the task of a container when it launches it. SLS' masters take the next of its
+//! kind, so a container stands for that one as soon as it is allocated; if it was lost in between,
+//! the attempt is killed and another one takes over. With MapReduce's masters, an attempt is
+//! assigned when its container is acquired.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -85,6 +86,7 @@ struct TranslatedJob {
     /// When its master first asked for tasks of a kind.
     asks_since: PerSlot<SimTime>,
     running: PerSlot<u32>,
+    done: PerSlot<u32>,
     succeeded: Vec<(AttemptId, TrackerId)>,
     is_submitted: bool,
     has_container: bool,
@@ -110,6 +112,7 @@ impl TranslatedJob {
             tries: PerSlot::of(|kind| vec![0; tasks[kind] as usize]),
             asks_since: PerSlot { map: SimTime::ZERO, reduce: SimTime::ZERO },
             running: PerSlot::default(),
+            done: PerSlot::default(),
             succeeded: Vec::new(),
             is_submitted: false,
             has_container: false,
@@ -120,6 +123,13 @@ impl TranslatedJob {
 
     fn counts(&self, kind: SlotKind) -> SlotCounts {
         SlotCounts { running: self.running[kind], pending: self.waiting[kind].len() as u32 }
+    }
+
+    /// Takes a task from those that wait; returns whether it did.
+    fn take(&mut self, kind: SlotKind, index: u32) -> bool {
+        let before = self.waiting[kind].len();
+        self.waiting[kind].retain(|other| *other != index);
+        self.waiting[kind].len() < before
     }
 
     fn wait(&self, who: WaitingPart, count: u32, words: &'static str) -> JobWait {
@@ -340,7 +350,9 @@ impl Translator {
 
     /// Makes a success void: the task is done again.
     fn lose_output(&mut self, at: SimTime, place: usize, attempt: AttemptId, tracker: TrackerId) {
-        self.jobs[place].waiting[attempt.slot()].push_back(attempt.task.index);
+        let job = &mut self.jobs[place];
+        job.waiting[attempt.slot()].push_back(attempt.task.index);
+        job.done[attempt.slot()] -= 1;
         self.learn(at, place, attempt, tracker, AttemptState::Killed);
     }
 
@@ -381,7 +393,10 @@ impl Translator {
                 return;
             }
         };
-        if let Some(index) = self.jobs[place].waiting[kind].pop_front() {
+        // MapReduce's masters match containers with places, so nobody knows the task yet.
+        let is_next = self.master != MasterMode::MapReduce;
+        let next = is_next.then(|| self.jobs[place].waiting[kind].pop_front());
+        if let Some(index) = next.flatten() {
             self.assign(at, place, id, (kind, index));
         }
     }
@@ -545,23 +560,9 @@ impl Translator {
         let attempt = self.open[&id].attempt;
         if attempt.is_none_or(|of| (of.slot(), of.task.index) != (kind, index)) {
             self.kill(at, id);
-            // The container that stood for this task gives it up, and takes what comes.
-            let before = self.open.iter().find(|(other, container)| {
-                other.app == id.app
-                    && container
-                        .attempt
-                        .is_some_and(|it| (it.slot(), it.task.index) == (kind, index))
-            });
-            if let Some(before) = before.map(|(id, _)| *id) {
-                self.kill(at, before);
+            if !self.jobs[place].take(kind, index) {
+                self.take_back(at, place, id.app, (kind, index));
             }
-            let succeeded = &mut self.jobs[place].succeeded;
-            let done =
-                succeeded.iter().position(|(of, _)| (of.slot(), of.task.index) == (kind, index));
-            if let Some((attempt, tracker)) = done.map(|at| succeeded.swap_remove(at)) {
-                self.lose_output(at, place, attempt, tracker);
-            }
-            self.jobs[place].waiting[kind].retain(|other| *other != index);
             self.assign(at, place, id, (kind, index));
         }
         let asked = self.jobs[place].asked[kind].get(index as usize).copied().flatten();
@@ -573,13 +574,30 @@ impl Translator {
         }
     }
 
+    /// Takes a task from the container that stands for it, or makes its success void.
+    fn take_back(&mut self, at: SimTime, place: usize, app: AppId, task: (SlotKind, u32)) {
+        let holder = self.open.iter().find(|(other, container)| {
+            let attempt = container.attempt.map(|it| (it.slot(), it.task.index));
+            other.app == app && attempt == Some(task)
+        });
+        if let Some(holder) = holder.map(|(id, _)| *id) {
+            self.kill(at, holder);
+        }
+        let succeeded = &mut self.jobs[place].succeeded;
+        let done = succeeded.iter().position(|(of, _)| (of.slot(), of.task.index) == task);
+        if let Some((attempt, tracker)) = done.map(|at| succeeded.swap_remove(at)) {
+            self.lose_output(at, place, attempt, tracker);
+        }
+        self.jobs[place].take(task.0, task.1);
+    }
+
     fn succeed(&mut self, at: SimTime, place: usize, attempt: AttemptId, node: TrackerId) {
         let job = &mut self.jobs[place];
         let kind = attempt.slot();
         job.running[kind] = job.running[kind].saturating_sub(1);
         job.succeeded.push((attempt, node));
-        let maps = job.succeeded.iter().filter(|(it, _)| it.slot() == SlotKind::Map).count();
-        let is_last = kind == SlotKind::Map && maps as u32 == job.spec.maps;
+        job.done[kind] += 1;
+        let is_last = kind == SlotKind::Map && job.done.map == job.spec.maps;
         let id = job.spec.id;
         self.learn(at, place, attempt, node, AttemptState::Succeeded);
         if is_last {

@@ -101,6 +101,7 @@ fn masters_of_mapreduce_overlap_maps_and_shuffles() {
     let emulated = run(&draft, folder.path(), Transport::Bare).unwrap();
     assert_eq!((emulated.stop, emulated.summary.jobs_succeeded), (StopReason::Done, 4));
     assert_eq!(emulated.verifier.unwrap().violations(), []);
+    assert!(emulated.summary.attempts_killed <= 2, "only reduces that give way to maps");
     let jobs: Vec<JobRow> = rows(folder.path());
     let containers: Vec<ContainerRow> = rows(folder.path());
     let is_early = |it: &&ContainerRow| {
