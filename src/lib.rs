@@ -70,6 +70,7 @@
 //! | [`cluster`] | the hardware: nodes, racks, disks, links, and the blocks of HDFS |
 //! | [`protocol`] | what a core is: messages in, letters and events out |
 //! | [`mapred`] | the protocol and its cores without I/O, such as JobTracker and TaskTracker |
+//! | [`runtime`] | the only place that uses actix: actors, clocks, links |
 //! | [`tables`] | the rows of a run's tables: each column described once |
 //! | [`expect`] | the language of metrics and expectations |
 //! | [`workload`] | the jobs, and the core that submits them |
@@ -78,7 +79,6 @@
 //! | [`fault`] | the faults of a run: options, check and effects of each in one file |
 //! | [`scenario`] | the YAML: read, checked, resolved; the registry of policies and formats |
 //! | [`traces`] | the traces of other tools and lists of jobs: their readers and formats |
-//! | [`runtime`] | the only place that uses actix: actors, clocks, links |
 //! | [`record`] | events become tables, timelines and histograms |
 //! | [`explain`] | a job's time in parts that add up, and the holders of the slots it waited for |
 //! | [`compare`] | sides beside each other: runs, studies, policies, a log and its replay |
@@ -124,6 +124,7 @@ pub fn satellites() -> Vec<cli::Satellite> {
         mumakil_live::satellite(),
         mumakil_logs::satellite(),
         mumakil_papers::satellite(),
+        mumakil_yarn::satellite(),
     ]
 }
 

@@ -146,7 +146,7 @@ pub struct HuntCatch {
 /// Returns a registry without external policies: a drawn command could start any program.
 pub fn without_programs(registry: &Registry) -> Registry {
     let mut registry = registry.clone();
-    registry.remove("external").permit_programs(ProgramPermit::default());
+    registry.remove("external").forget_lines().permit_programs(ProgramPermit::default());
     registry
 }
 

@@ -11,10 +11,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
+use crate::mapreduce_master::MapReduceTimes;
 use crate::message::{
-    AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId,
-    NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
+    AllocatedContainer, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
+    ContainerWork, MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager,
+    ToResourceManager, YarnMail, YarnOutbox,
 };
 use crate::size::YarnSize;
 use mumakil_base::units::SimSpan;
@@ -59,13 +64,17 @@ pub struct YarnTask {
 }
 
 /// How a master comes to its container.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MasterMode {
     /// It asks for it as for any other, as SLS does.
     #[default]
     Sls,
     /// The ResourceManager starts it, as in a cluster.
     Managed,
+    /// The ResourceManager starts it, and it asks, matches and launches as MapReduce's does.
+    #[serde(rename = "mapreduce")]
+    MapReduce,
 }
 
 /// A job: what a master has to do.
@@ -85,6 +94,8 @@ pub struct YarnJob {
     pub master_size: YarnSize,
     /// The tasks, in their order.
     pub tasks: Vec<YarnTask>,
+    /// What MapReduce's master needs beside.
+    pub mapreduce: MapReduceTimes,
 }
 
 /// The tasks of one sort, by what has become of them; all by their place in the job's list.
@@ -138,6 +149,7 @@ pub(crate) struct ApplicationMaster {
     is_registered: bool,
     is_finished: bool,
     is_over: bool,
+    is_hung: bool,
 }
 
 impl Core for ApplicationMaster {
@@ -159,6 +171,15 @@ impl Core for ApplicationMaster {
                 }
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+            ToMaster::TaskEnded(_) => {}
+            ToMaster::Hang => self.is_hung = true,
+            ToMaster::Die => {
+                if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
+                    out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+                    self.lose();
+                }
+            }
+            ToMaster::Lost => self.lose(),
         }
     }
 }
@@ -181,10 +202,14 @@ impl ApplicationMaster {
             is_registered: false,
             is_finished: false,
             is_over: false,
+            is_hung: false,
         }
     }
 
     fn step(&mut self, out: &mut YarnOutbox) {
+        if self.is_hung {
+            return;
+        }
         if !self.is_submitted {
             self.submit(out);
         } else if self.is_finished {
@@ -237,16 +262,19 @@ impl ApplicationMaster {
 
     fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
         self.outstanding += 1;
-        out.send(ToResourceManager::Allocate(self.id, asks));
+        out.send(ToResourceManager::Allocate(self.id, asks, Vec::new()));
     }
 
     /// Looks at one answer: is the master's container there? If so, the master runs at once.
     fn look_for_container(&mut self, out: &mut YarnOutbox) {
         if let Some(answer) = self.answers.pop_front()
-            && let Some(&(id, node)) = answer.allocated.first()
+            && let Some(&AllocatedContainer { id, node, .. }) = answer.allocated.first()
         {
             self.container = Some((id, node));
-            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, None)));
+            out.send(YarnMail::NodeManager(
+                node,
+                ToNodeManager::Launch(id, ContainerWork::Master(self.id)),
+            ));
             self.begin(id, out);
         }
         self.call(out);
@@ -285,7 +313,7 @@ impl ApplicationMaster {
             self.finish(out);
             return true;
         }
-        for (id, node) in answer.allocated {
+        for AllocatedContainer { id, node, .. } in answer.allocated {
             let mut states = [&mut self.maps, &mut self.reduces].into_iter();
             let Some(states) = states.find(|it| !it.scheduled.is_empty()) else {
                 // Nobody waits for this container: it is dropped, and expires.
@@ -293,11 +321,29 @@ impl ApplicationMaster {
             };
             let Some(task) = states.scheduled.pop_front() else { continue };
             states.assigned.insert(id, task);
-            let life = self.job.tasks[task as usize].life;
-            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, Some(life))));
+            let life = ContainerWork::Task(self.job.tasks[task as usize].life);
+            out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, life)));
             out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
         }
         false
+    }
+
+    /// The process of the master is gone. One that the ResourceManager starts does all tasks anew in
+    /// its next container. SLS' masters are not in theirs, and hear of its end from the
+    /// ResourceManager.
+    fn lose(&mut self) {
+        if self.job.mode == MasterMode::Managed && !self.is_over {
+            for (states, sort) in
+                [(&mut self.maps, TaskSort::Map), (&mut self.reduces, TaskSort::Reduce)]
+            {
+                let was_asked = states.was_asked;
+                *states = TaskStates { was_asked, ..TaskStates::new(&self.job, sort) };
+            }
+            self.answers.clear();
+            self.container = None;
+            (self.is_looking, self.is_hung) = (false, false);
+            (self.is_running, self.is_registered, self.is_finished) = (false, false, false);
+        }
     }
 
     /// Begins the job anew, as far as SLS does.

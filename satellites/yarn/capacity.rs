@@ -19,6 +19,7 @@ pub(crate) mod settings;
 
 use std::collections::BTreeMap;
 
+use crate::checker::{CeilingRule, QueueCeiling};
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::{ClusterBooks, FreedContainer};
@@ -87,7 +88,7 @@ impl YarnScheduler for YarnCapacity {
         self.settings.calculator
     }
 
-    fn node_added(&mut self, books: &mut ClusterBooks) {
+    fn nodes_changed(&mut self, books: &mut ClusterBooks) {
         self.set_limits(books, CapacityQueues::ROOT, books.total);
     }
 
@@ -114,7 +115,33 @@ impl YarnScheduler for YarnCapacity {
         // From here on, users who ask are counted by the full name of the queue.
         books.app_mut(id).queue = self.queues.get(queue).path.clone();
         self.activate(books, queue);
+        books.hold(id, !self.apps[&id].is_active);
         Ok(())
+    }
+
+    /// What is left of the user's limit and of the queue's, in whole steps.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
+        let (calculator, step) = (self.calculator(), books.limits.minimum);
+        let queue = self.apps[&app].queue;
+        let (leaf, entry) = (self.leaf(queue), books.app(app));
+        let of_user = self.user_limit(books, app, step) - leaf.user(&entry.user).used;
+        let of_queue = leaf.current_limit - self.queues.get(queue).used;
+        let left = calculator.rounded_down(calculator.min(books.total, of_user, of_queue), step);
+        (YarnSize::new(left.memory.max(0), left.cores), calculator)
+    }
+
+    fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
+        let leaf = self.queues.get(self.apps[&app].queue);
+        let above = |queue: &&queues::CapacityQueue| Some(self.queues.get(queue.parent?));
+        let ceiling = |queue: &queues::CapacityQueue| QueueCeiling {
+            queue: queue.path.clone(),
+            rule: CeilingRule::Capacity {
+                calculator: self.settings.calculator,
+                most: queue.max_capacity,
+                user: queue.leaf.as_ref().map(|leaf| (queue.capacity, leaf.user_limit_factor)),
+            },
+        };
+        std::iter::successors(Some(leaf), above).map(ceiling).collect()
     }
 
     fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {

@@ -23,7 +23,8 @@ mod shares;
 use std::collections::BTreeMap;
 use std::mem;
 
-use crate::event::ShareReading;
+use crate::checker::{CeilingRule, QueueCeiling};
+use crate::event::{ShareReading, YarnWait};
 use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer, NodeReservation};
@@ -109,6 +110,7 @@ impl YarnFair {
 
     /// Offers a node: first to the container that it is kept for.
     fn attempt(&mut self, books: &mut ClusterBooks, node: NodeId) {
+        books.begin_offer();
         if let Some(kept) = books.node(node).reservation {
             let queue = self.app(kept.container.app).queue;
             let is_wanted = can_use(books, kept.container.app, kept.priority, node);
@@ -135,6 +137,8 @@ impl YarnFair {
         if kept.size.fits_in(books.node(node).free) {
             let app = kept.container.app;
             self.offer_priorities(books, app, node, &[kept.priority], Some(kept));
+        } else {
+            books.note_wait(kept.container.app, YarnWait::Room);
         }
     }
 
@@ -223,10 +227,14 @@ impl YarnFair {
     ) -> OfferOutcome {
         for priority in priorities.iter().copied() {
             if !can_use(books, id, priority, node) {
+                if 0 < books.app(id).asks.any(priority).count {
+                    books.note_wait(id, YarnWait::Room);
+                }
                 continue;
             }
             *books.app_mut(id).missed.entry(priority).or_default() += 1;
             if self.lacks_master_share(books, id) {
+                books.note_wait(id, YarnWait::Activation);
                 return OfferOutcome::Nothing;
             }
             let allowed = self.allowed(books, id, priority);
@@ -242,7 +250,10 @@ impl YarnFair {
                 (_, _, Some(any)) if !is_placed || allowed == Closeness::Any => {
                     (Closeness::Any, any)
                 }
-                _ => continue,
+                _ => {
+                    books.note_wait(id, YarnWait::Locality);
+                    continue;
+                }
             };
             return self.assign(books, id, node, priority, (closeness, row), kept);
         }
@@ -322,8 +333,10 @@ impl YarnFair {
         let granted = kept.map_or(size, |kept| kept.size);
         if !size.fits_in(books.node(node).free) {
             if !self.queues.has_room(queue, size) {
+                books.note_wait(id, YarnWait::QueueMaximum);
                 return OfferOutcome::Nothing;
             }
+            books.note_wait(id, YarnWait::Room);
             books.reserve(node, NodeReservation { container, size: granted, priority });
             return OfferOutcome::Taken;
         }
@@ -347,6 +360,14 @@ impl YarnFair {
             self.app_mut(id).has_master = true;
         }
         OfferOutcome::Taken
+    }
+
+    /// Notes which applications wait since their queues have all that they may have.
+    fn note_full_queues(&self, books: &mut ClusterBooks) {
+        let full = self.queues.leaves().into_iter().filter(|id| self.queues.is_above_maximum(*id));
+        for app in full.flat_map(|id| &self.queues.get(id).runnable) {
+            books.note_wait(*app, YarnWait::QueueMaximum);
+        }
     }
 
     /// Offers all nodes that have room for the smallest container, the emptiest first.
@@ -409,13 +430,14 @@ impl YarnScheduler for YarnFair {
         } else {
             self.queues.get_mut(queue).waiting.push(id);
             self.running.waits(id, &entry.user);
+            books.hold(id, true);
         }
         Ok(())
     }
 
     fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {
         let (queue, is_runnable) = (self.app(id).queue, self.app(id).is_runnable);
-        let user = &books.app(id).user;
+        let user = &books.app(id).user.clone();
         if !is_runnable {
             self.queues.get_mut(queue).waiting.retain(|it| *it != id);
             self.running.waits_no_more(id, user);
@@ -428,6 +450,31 @@ impl YarnScheduler for YarnFair {
         }
         self.running.ended(&mut self.queues, queue, user);
         self.let_others_run(books, queue, user);
+    }
+
+    /// What is free in the cluster, in the queue's maximum, and, of what the policy shares out, in
+    /// the queue's share.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
+        let queue = self.queues.get(self.app(app).queue);
+        let free = (books.total - books.used).least(queue.max - queue.usage);
+        let mut share = (queue.share - queue.usage).most(YarnSize::NONE);
+        if queue.policy != FairPolicy::Dominant {
+            share.cores = i32::MAX;
+        }
+        (free.least(share), SizeCalculator::Dominant)
+    }
+
+    fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
+        let queues = self.queues.upwards(self.app(app).queue).map(|id| self.queues.get(id));
+        let ceiling = |queue: &queues::FairQueue| QueueCeiling {
+            queue: queue.name.clone(),
+            rule: CeilingRule::Fair(queue.max),
+        };
+        queues.map(ceiling).collect()
+    }
+
+    fn is_full(&self, app: AppId) -> bool {
+        self.queues.is_above_maximum(self.app(app).queue)
     }
 
     fn freed(&mut self, _: &mut ClusterBooks, freed: &FreedContainer) {
@@ -455,6 +502,7 @@ impl YarnScheduler for YarnFair {
             self.offer_all(books);
         } else {
             self.update(books);
+            self.note_full_queues(books);
             self.preempt(books);
         }
     }

@@ -7,10 +7,12 @@
 //! host may become larger than that of its rack. The loop over node-local containers then runs past
 //! the rack's last one, and the ResourceManager ends. Here the run ends, too, and says so.
 
+use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer};
+use crate::size::{SizeCalculator, YarnSize};
 
 /// The FIFO scheduler: the applications that it knows, by number.
 #[derive(Debug, Default)]
@@ -20,8 +22,14 @@ pub(crate) struct YarnFifo {
 
 impl YarnScheduler for YarnFifo {
     fn submit(&mut self, _: &mut ClusterBooks, app: AppId) -> Result<(), String> {
-        self.apps.push(app);
+        // A new attempt of an application comes where the former one was.
+        let place = self.apps.partition_point(|it| *it < app);
+        self.apps.insert(place, app);
         Ok(())
+    }
+
+    fn headroom(&self, books: &ClusterBooks, _: AppId) -> (YarnSize, SizeCalculator) {
+        (books.total - books.used, SizeCalculator::Memory)
     }
 
     fn leave(&mut self, _: &mut ClusterBooks, app: AppId) {
@@ -32,6 +40,7 @@ impl YarnScheduler for YarnFifo {
 
     fn offer(&mut self, books: &mut ClusterBooks, node: NodeId, _: bool) -> Result<(), String> {
         let minimum = books.limits.minimum.memory;
+        books.begin_offer();
         for app in &self.apps {
             if books.node(node).free.memory < minimum {
                 break;
@@ -41,6 +50,7 @@ impl YarnScheduler for YarnFifo {
                 if 0 < books.app(*app).asks.any(priority).count
                     && assign(books, node, *app, priority)? == 0
                 {
+                    books.note_wait(*app, YarnWait::Room);
                     break;
                 }
             }

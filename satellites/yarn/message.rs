@@ -9,8 +9,8 @@
 //! from a step has rank 0, so it is over before the next step begins, first in, first out.
 
 use crate::event::{YarnEvent, YarnFact};
-use crate::size::YarnSize;
-use mumakil_base::units::{SimSpan, SimTime};
+use crate::size::{SizeCalculator, YarnSize};
+use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
 
 macro_rules! dense_ids {
@@ -79,6 +79,12 @@ pub enum ContainerEnd {
     Killed,
     /// It was not launched in time.
     Expired,
+    /// Its process has ended before its work was done.
+    Failed,
+    /// Its node was given up, or has registered anew.
+    Lost,
+    /// Its master had no use for it.
+    Released,
 }
 
 /// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
@@ -89,6 +95,8 @@ pub struct NodeReport {
     pub launched: Vec<ContainerId>,
     /// Containers that have ended by themselves, in that order.
     pub completed: Vec<ContainerId>,
+    /// Containers whose processes have ended before their work was done.
+    pub failed: Vec<ContainerId>,
     /// Containers that the ResourceManager has ordered to end.
     pub aborted: Vec<ContainerId>,
 }
@@ -104,18 +112,43 @@ pub struct AppSubmission {
     pub managed_master: Option<YarnSize>,
 }
 
+/// A container that its master gets.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatedContainer {
+    /// The container.
+    pub id: ContainerId,
+    /// Its node.
+    pub node: NodeId,
+    /// The host and the rack of the node, as asks name them.
+    pub host_and_rack: [PlaceId; 2],
+    /// The priority that it was asked for with.
+    pub priority: AskPriority,
+    /// Its size.
+    pub size: YarnSize,
+}
+
 /// The answer to a master's call.
 #[derive(Clone, Debug, Default)]
 pub struct MasterAnswer {
-    /// New containers with their nodes, in the order of allocation.
-    pub allocated: Vec<(ContainerId, NodeId)>,
+    /// New containers, in the order of allocation.
+    pub allocated: Vec<AllocatedContainer>,
     /// Ended containers: by name of the node, then as they ended.
     pub ended: Vec<(ContainerId, ContainerEnd)>,
+    /// The nodes that were given up since the last answer.
+    pub lost: Vec<NodeId>,
+    /// How much more the application may get at present, by the scheduler's estimate.
+    pub headroom: YarnSize,
+    /// How amounts are compared with it.
+    pub calculator: SizeCalculator,
 }
 
 /// The rounds of the ResourceManager, in their order within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerTick {
+    /// Looks for silent nodes.
+    NodeLiveness,
+    /// Looks for silent masters.
+    MasterLiveness,
     /// Looks for containers that were acquired and never launched.
     Liveness,
     /// Computes demands and shares, and preempts (fair).
@@ -129,18 +162,30 @@ pub enum SchedulerTick {
 /// A message for the ResourceManager.
 #[derive(Clone, Debug)]
 pub enum ToResourceManager {
-    /// A node begins.
+    /// A node begins, or begins anew.
     RegisterNode(NodeId),
     /// A node's heartbeat.
     Heartbeat(NodeId, Box<NodeReport>),
     /// An application is submitted.
     Submit(MasterId, Box<AppSubmission>),
-    /// A master asks, and fetches what is new.
-    Allocate(MasterId, Vec<ContainerAsk>),
+    /// A master asks, returns containers, and fetches what is new.
+    Allocate(MasterId, Vec<ContainerAsk>, Vec<ContainerId>),
     /// A master ends its work.
     Unregister(MasterId),
     /// A round of its own.
     Tick(SchedulerTick),
+}
+
+/// The work of a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerWork {
+    /// A task that takes so long.
+    Task(SimSpan),
+    /// A task that tells its master when it ends, after such a time; `None` for a reduce that
+    /// waits for its master's word.
+    Reporting(MasterId, Option<SimSpan>),
+    /// A master, which runs until it ends itself.
+    Master(MasterId),
 }
 
 /// A message for a node's NodeManager.
@@ -150,10 +195,22 @@ pub enum ToNodeManager {
     Beat,
     /// The answer to a heartbeat: the containers that must go.
     Answer(Vec<ContainerId>),
-    /// A container is launched; a master has no life of its own and runs until it ends itself.
-    Launch(ContainerId, Option<SimSpan>),
+    /// A container is launched.
+    Launch(ContainerId, ContainerWork),
     /// A master has ended.
     EndMaster(ContainerId),
+    /// The process of a container ends before its work is done.
+    Fail(ContainerId),
+    /// A reduce that has waited for maps takes such a time from now on.
+    Proceed(ContainerId, SimSpan),
+    /// The work of a task may be over.
+    Look(ContainerId),
+    /// The machine stops.
+    Stop,
+    /// The machine runs again.
+    Return,
+    /// Tasks take so many times as long from now on.
+    Slow(Factor),
 }
 
 /// A message for an application's master.
@@ -165,6 +222,14 @@ pub enum ToMaster {
     Answer(Box<MasterAnswer>),
     /// The ResourceManager has launched the master itself.
     Launched(ContainerId, NodeId),
+    /// A task has ended.
+    TaskEnded(ContainerId),
+    /// The master's process ends.
+    Die,
+    /// The master does nothing more.
+    Hang,
+    /// The master's machine has stopped, or the ResourceManager has given the master up.
+    Lost,
 }
 
 /// A message and its receiver.
@@ -246,7 +311,7 @@ macro_rules! messages {
 
 messages! {
     ToResourceManager: Self::Tick(_),
-    ToNodeManager: Self::Beat,
+    ToNodeManager: Self::Beat | Self::Look(_),
     ToMaster: Self::Step,
 }
 

@@ -2,8 +2,10 @@
 //!
 //! Messages take no time. The drives are those of MapReduce's runs.
 
-use crate::application_master::{ApplicationMaster, YarnJob};
+use crate::application_master::{ApplicationMaster, MasterMode, YarnJob};
 use crate::event::YarnEvent;
+use crate::fault::YarnFaults;
+use crate::mapreduce_master::MapReduceMaster;
 use crate::message::{
     MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, Yarn, YarnMail,
 };
@@ -117,9 +119,13 @@ impl DrivenProtocol for Yarn {
 }
 
 impl YarnRunSpec {
-    /// Returns a run that is ready to start, on any drive; it ends when all applications are over,
-    /// or at an instant. `events` gets what happens.
-    pub fn plan(self, until: SimTime, events: Box<dyn EventSink<YarnEvent>>) -> RunPlan<Yarn> {
+    /// Returns a run with mishaps, as [`plan`](Self::plan) returns one without.
+    pub fn plan_with_faults(
+        self,
+        faults: &YarnFaults,
+        until: SimTime,
+        events: Box<dyn EventSink<YarnEvent>>,
+    ) -> RunPlan<Yarn> {
         let Self { nodes, jobs, node_interval, master_interval, settings } = self;
         let entries = nodes.iter().map(|node| {
             let places = NodePlaces { host: node.host, rack: node.rack };
@@ -127,7 +133,8 @@ impl YarnRunSpec {
         });
         let books = ClusterBooks::new(entries.collect(), settings.limits);
         let scheduler = settings.scheduler;
-        let mut resource_manager = ResourceManager::new(books, scheduler, jobs.len(), SETTLING);
+        let mut resource_manager =
+            ResourceManager::new(books, scheduler, faults.liveness, jobs.len(), SETTLING);
         let ticks = resource_manager.first_ticks();
         let mut opening: OpeningMail<Yarn> =
             ticks.into_iter().map(|(at, tick)| (at, tick.into())).collect();
@@ -146,8 +153,12 @@ impl YarnRunSpec {
         }
         for (id, job) in (0..).map(MasterId).zip(jobs) {
             opening.push((SimTime::ZERO + job.start, YarnMail::Master(id, ToMaster::Step)));
-            cores.masters.push(Box::new(ApplicationMaster::new(id, master_interval, job)));
+            cores.masters.push(match job.mode {
+                MasterMode::MapReduce => Box::new(MapReduceMaster::new(id, master_interval, job)),
+                _ => Box::new(ApplicationMaster::new(id, master_interval, job)),
+            });
         }
+        opening.extend(faults.mishaps.iter().map(|fault| (fault.at, fault.mail())));
         RunPlan {
             cast: cores,
             links: (),

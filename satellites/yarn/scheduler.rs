@@ -4,13 +4,16 @@
 //! ```text
 //! asks    what one application asks for, and how an allocation lowers it
 //! books   nodes, applications and containers, as all schedulers count them
+//! waits   why applications wait
 //! java    orders that come from Java's collections
 //! ```
 
 pub(crate) mod asks;
 pub(crate) mod books;
 pub(crate) mod java;
+pub(crate) mod waits;
 
+use crate::checker::QueueCeiling;
 use crate::event::ShareReading;
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::size::{SizeCalculator, SizeLimits, YarnSize};
@@ -36,12 +39,20 @@ pub(crate) trait YarnScheduler: Send {
         self.calculator().normalised(ask, SizeLimits { increment: limits.minimum, ..limits })
     }
 
-    /// Adds a node that has just registered.
-    fn node_added(&mut self, _books: &mut ClusterBooks) {}
+    /// Notes that a node has come or gone.
+    fn nodes_changed(&mut self, _books: &mut ClusterBooks) {}
 
     /// Adds an application, whose user, queue and master stand in the books; the error says why it
     /// is refused.
     fn submit(&mut self, books: &mut ClusterBooks, app: AppId) -> Result<(), String>;
+
+    /// Returns the limits of the queue of an application and of those above.
+    fn ceilings(&self, _app: AppId) -> Vec<QueueCeiling> {
+        Vec::new()
+    }
+
+    /// Returns how much more an application may get at present, and how to compare with that.
+    fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator);
 
     /// Removes an application whose containers are gone.
     fn leave(&mut self, books: &mut ClusterBooks, app: AppId);
@@ -57,6 +68,11 @@ pub(crate) trait YarnScheduler: Send {
         node: NodeId,
         has_ends: bool,
     ) -> Result<(), String>;
+
+    /// Returns whether the queue of an application has all that it may have.
+    fn is_full(&self, _app: AppId) -> bool {
+        false
+    }
 
     /// Does a round.
     fn tick(&mut self, _books: &mut ClusterBooks, _tick: SchedulerTick) {}

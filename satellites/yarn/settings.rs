@@ -12,8 +12,7 @@
 mod fair_queues;
 mod properties;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
 use crate::capacity::YarnCapacity;
 use crate::capacity::settings::{CapacityPreemptionSettings, CapacitySettings};
@@ -23,31 +22,7 @@ use crate::fifo::YarnFifo;
 use crate::scheduler::YarnScheduler;
 use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::SimSpan;
-use properties::HadoopProperties;
-
-const CLASS: &str = "yarn.resourcemanager.scheduler.class";
-
-/// A file that cannot be read, or that asks for what cannot be.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum YarnInputError {
-    /// The file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file says something wrong.
-    #[error("{}: {message}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// The mistake, with the line where there is one.
-        message: String,
-    },
-}
+pub(crate) use properties::HadoopProperties;
 
 /// A scheduler, and the sizes that it gives to containers.
 pub struct YarnSettings {
@@ -55,52 +30,49 @@ pub struct YarnSettings {
     pub(crate) scheduler: Box<dyn YarnScheduler>,
 }
 
+/// A scheduler of Hadoop, with the content of the file of its queues.
+#[derive(Clone, Debug)]
+pub(crate) enum QueueFile<'t> {
+    /// FIFO has no queues.
+    Fifo,
+    /// The text of `fair-scheduler.xml`.
+    Fair(&'t str),
+    /// The properties of `capacity-scheduler.xml`.
+    Capacity(BTreeMap<String, String>),
+}
+
+/// A mistake in Hadoop's files.
+#[derive(Debug)]
+pub(crate) enum SettingMistake {
+    /// In the file of the queues.
+    Queues(String),
+    /// In `yarn-site.xml`.
+    Site(String),
+}
+
 impl YarnSettings {
-    /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs.
-    pub fn read(folder: &Path) -> Result<Self, YarnInputError> {
-        let site_file = folder.join("yarn-site.xml");
-        let site = HadoopProperties::read(&site_file)?;
-        let limits = limits(&site).map_err(content(&site_file))?;
-        let class = site.text(CLASS).unwrap_or("CapacityScheduler");
-        let scheduler: Box<dyn YarnScheduler> = match class.rsplit('.').next() {
-            Some("FifoScheduler") => Box::new(YarnFifo::default()),
-            Some("FairScheduler") => {
-                let mut settings = fair_settings(&site).map_err(content(&site_file))?;
-                let file = folder.join("fair-scheduler.xml");
-                fair_queues::read(&text_of(&file)?, &mut settings).map_err(content(&file))?;
+    /// Returns the settings of a scheduler with the properties of `yarn-site.xml`.
+    pub(crate) fn of(
+        site: &HadoopProperties,
+        queues: QueueFile<'_>,
+    ) -> Result<Self, SettingMistake> {
+        let limits = limits(site).map_err(SettingMistake::Site)?;
+        let scheduler: Box<dyn YarnScheduler> = match queues {
+            QueueFile::Fifo => Box::new(YarnFifo::default()),
+            QueueFile::Fair(text) => {
+                let mut settings = fair_settings(site).map_err(SettingMistake::Site)?;
+                fair_queues::read(text, &mut settings).map_err(SettingMistake::Queues)?;
                 Box::new(YarnFair::new(settings))
             }
-            Some("CapacityScheduler") => {
-                let file = folder.join("capacity-scheduler.xml");
-                let properties = HadoopProperties::read(&file)?.0;
-                let preemption = capacity_preemption(&site).map_err(content(&site_file))?;
+            QueueFile::Capacity(properties) => {
+                let preemption = capacity_preemption(site).map_err(SettingMistake::Site)?;
                 let settings = CapacitySettings::new(properties, limits, preemption);
-                Box::new(settings.and_then(YarnCapacity::new).map_err(content(&file))?)
-            }
-            _ => {
-                return Err(content(&site_file)(format!(
-                    "`{CLASS}`: no scheduler `{class}`; there are \
-                     FifoScheduler, FairScheduler and CapacityScheduler"
-                )));
+                let scheduler = settings.and_then(YarnCapacity::new);
+                Box::new(scheduler.map_err(SettingMistake::Queues)?)
             }
         };
         Ok(Self { limits, scheduler })
     }
-
-    /// Returns the largest container that a node of this size can get.
-    pub fn largest_container(&self, node: YarnSize) -> YarnSize {
-        self.limits.maximum.least(node)
-    }
-}
-
-fn text_of(path: &Path) -> Result<String, YarnInputError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| YarnInputError::Read { path: path.to_owned(), source })
-}
-
-fn content(path: &Path) -> impl Fn(String) -> YarnInputError + use<> {
-    let path = path.to_owned();
-    move |message| YarnInputError::Content { path: path.clone(), message }
 }
 
 fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
@@ -187,7 +159,7 @@ mod tests {
             let text = format!("<configuration>{}</configuration>", lines.collect::<String>());
             fs::write(folder.path().join(file), text).unwrap();
         }
-        let error = YarnSettings::read(folder.path()).err().expect("it is wrong").to_string();
+        let error = YarnSettings::read(folder.path()).err().expect("it is wrong");
         let start = error.find("yarn-site").or_else(|| error.find("capacity-s"));
         error[start.expect("the file is named")..].to_owned()
     }
@@ -209,15 +181,6 @@ mod tests {
             "capacity-scheduler.xml: queue `root.a`: a capacity of 50 with a maximum of 30"
         );
         assert!(queues("many", "100").ends_with("root.a.capacity`: `many` is no number"));
-    }
-
-    #[test]
-    fn an_unknown_scheduler_is_told_with_those_that_there_are() {
-        let message = mistake(&[(CLASS, "org.apache.BestScheduler")], &[]);
-        assert!(
-            message.contains("BestScheduler") && message.contains("FairScheduler"),
-            "{message}"
-        );
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl Default for SizeLimits {
 
 /// How two amounts are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SizeCalculator {
+pub enum SizeCalculator {
     /// Only memory counts.
     #[default]
     Memory,

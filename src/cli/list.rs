@@ -91,7 +91,7 @@ fn listings() -> TerminalLines {
 
 /// Returns the policies with their descriptions, in groups.
 fn policies(registry: &Registry) -> TerminalLines {
-    let all = registry.names().filter_map(|name| registry.get(name));
+    let all = registry.all_names().filter_map(|name| registry.get(name));
     let mut lines = grouped(all.map(|it| (it.name(), it.group(), it.about())));
     lines.line("");
     lines.line("`mumakil show NAME` shows the options of one, with their defaults.");

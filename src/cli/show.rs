@@ -175,7 +175,7 @@ impl<'a> AllNames<'a> {
                 Key => self.keys.keys().for_each(|(path, about)| add(path, &about)),
                 Scheduler => {
                     let registry = &self.program.registry;
-                    let policies = registry.names().filter_map(|name| registry.get(name));
+                    let policies = registry.all_names().filter_map(|name| registry.get(name));
                     policies.for_each(|policy| add(policy.name(), policy.about()));
                 }
                 Quantity => expect::quantities().for_each(|(name, _, about)| add(name, about)),
@@ -374,7 +374,7 @@ mod tests {
     fn everything_that_is_listed_can_be_shown() {
         let registry = crate::testing::registry();
         let starters = STARTERS.iter().map(|starter| (Scenario, starter.name));
-        let policies = registry.names().map(|name| (Scheduler, name));
+        let policies = registry.all_names().map(|name| (Scheduler, name));
         let quantities = expect::quantities().map(|(name, ..)| (Quantity, name));
         let tables = tables::all().into_iter().map(|table| (Table, table.file));
         for (kind, name) in starters.chain(policies).chain(quantities).chain(tables) {

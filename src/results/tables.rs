@@ -17,6 +17,7 @@
 
 mod attempt;
 mod cell;
+mod container;
 mod decision;
 mod fault;
 mod job;
@@ -32,6 +33,7 @@ pub mod testing;
 
 pub use attempt::{AttemptEnd, AttemptKind, AttemptRow};
 pub use cell::{CellKind, CellText, CellValue, SlotMillis, TableCell};
+pub use container::ContainerRow;
 pub use decision::{Decided, DecisionRow};
 pub use fault::FaultRow;
 pub use job::{JobEnd, JobRow, RunJobs};
@@ -54,5 +56,6 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<DecisionRow>(),
         TableInfo::of::<ShareRow>(),
         TableInfo::of::<ResourceRow>(),
+        TableInfo::of::<ContainerRow>(),
     ]
 }

@@ -41,7 +41,9 @@ use mumakil_results::tables::ReadError;
 use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
 use mumakil_scenario::workload::{ArrivalPace, Workload};
-use mumakil_scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
+use mumakil_scenario::{
+    ClockSpec, LineEnd, LineRun, RecordSpec, Registry, Scenario, ScenarioError,
+};
 
 pub use bench::bench;
 pub use kept::KeptRun;
@@ -310,44 +312,38 @@ impl Prepared {
     ) -> Result<Emulated, EmulationError> {
         let begun = kept::now();
         let Self { scenario, topology, workload, .. } = self;
+        let line = registry.line_of(&scenario.hadoop);
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
-        // The checker needs the order of time, which the threads of a scaled clock do not keep.
-        let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
+        // The checker needs events in the order of time; on a scaled clock several threads send
+        // them.
+        let verify = options.verify && scenario.clock == ClockSpec::Virtual;
+        let is_checked = verify && line.is_none();
         let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
         let mut watchers = options.watchers;
         watchers.extend(verifier.iter().map(|it| -> Box<dyn Watcher> { Box::new(it.clone()) }));
-        let (events, recorder) = Recorder::start(Setup {
-            settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
-            chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
-            folder: options.folder,
-            labels: self.labels(),
-            progress: options.progress,
-            watchers,
-            counts_losses: !scenario.faults.is_empty(),
-            demands: self.demands(),
-            is_batch: scenario.workload.pace == ArrivalPace::Batch,
-            topology: Some(topology.clone()),
-        })?;
-        let links = cast::links(scenario, topology, &effects);
-        let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
-        let play = RunPlan {
-            cast: recast(cast),
-            links,
-            opening,
-            events: Box::new(events),
-            until: scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until),
-            // The time to read and build the cluster and the jobs counts, too.
-            time_limit: (options.time_limit)
-                .map(|limit| limit.saturating_sub(self.took + begun.elapsed())),
-            outlasts: options.outlasts,
-            pace: options.pace,
-        };
-        let (stats, ending) = match (scenario.clock, options.transport) {
-            (ClockSpec::Virtual, transport) => runtime::run_mapreduce(play, transport),
-            // A scaled clock always uses actors; direct calls exist only on the virtual clock.
-            (ClockSpec::Scaled(factor), _) => runtime::run_scaled(play, factor),
+        let (transport, folder) = (options.transport, options.folder.clone());
+        let setup = self.setup(options.folder, options.progress, watchers);
+        let (sender, recorder) = Recorder::start(setup)?;
+        let events = Box::new(sender);
+        // The time to read and build the cluster and the jobs counts, too.
+        let time_limit =
+            options.time_limit.map(|limit| limit.saturating_sub(self.took + begun.elapsed()));
+        let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
+        let (stats, ending, of_line) = if let Some(line) = line {
+            let folder = folder.as_deref();
+            let run = LineRun { scenario, site, events, folder, time_limit, transport, verify };
+            let LineEnd { stats, ending, breaches } =
+                line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
+            (stats, ending, verify.then(|| Verifier::of_breaches(breaches)))
+        } else {
+            let links = cast::links(scenario, topology, &effects);
+            let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());
+            let (cast, outlasts, pace) = (recast(cast), options.outlasts, options.pace);
+            let play = RunPlan { cast, links, opening, events, until, time_limit, outlasts, pace };
+            let (stats, ending) = drive(play, scenario.clock, transport);
+            (stats, ending, None)
         };
         let facts = self.facts(&policies, &stats, &ending);
         // Report an error of the recorder first: a full disk also breaks the sink, whose error says
@@ -355,8 +351,9 @@ impl Prepared {
         let recording = recorder.finish(facts, stats.lag.clone())?;
         // The recorder's thread held the other reference to the checker, and that thread has ended.
         let alone = "the recorder has dropped its watchers";
-        let verifier =
-            verifier.map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner());
+        let verifier = verifier
+            .map(|verifier| Arc::into_inner(verifier).expect(alone).into_inner())
+            .or(of_line);
         let (decision_time, external_work) = policies.end(&ending)?;
         let stop = stopped(ending)?;
         Ok(Emulated {
@@ -370,6 +367,29 @@ impl Prepared {
             lag: stats.lag,
             verifier,
         })
+    }
+
+    /// Returns the options of the recording.
+    fn setup(
+        &self,
+        folder: Option<PathBuf>,
+        progress: Option<OnProgress>,
+        watchers: Vec<Box<dyn Watcher>>,
+    ) -> Setup {
+        let Self { scenario, workload, topology, .. } = self;
+        Setup {
+            settings: RecordSpec { warm_up: AutoSpan::Fixed(self.warm_up()), ..scenario.outputs() },
+            chains: if scenario.record.chains { workload.chains() } else { Vec::new() },
+            folder,
+            labels: self.labels(),
+            progress,
+            watchers,
+            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
+            counts_losses: !scenario.faults.is_empty(),
+            demands: self.demands(),
+            is_batch: scenario.workload.pace == ArrivalPace::Batch,
+            topology: Some(topology.clone()),
+        }
     }
 
     fn verifier(&self, rules: VerifierRules) -> Verifier {
@@ -427,6 +447,14 @@ impl Prepared {
             .chain((found.summary.jobs == 0).then_some(nothing))
             .chain(never_due.flatten())
             .collect()
+    }
+}
+
+fn drive(play: RunPlan, clock: ClockSpec, transport: Transport) -> (RunStats, Ending) {
+    match clock {
+        ClockSpec::Virtual => runtime::run_mapreduce(play, transport),
+        // A scaled clock always uses actors; direct calls exist only on the virtual clock.
+        ClockSpec::Scaled(factor) => runtime::run_scaled(play, factor),
     }
 }
 

@@ -91,6 +91,13 @@ impl Verifier {
         Self { rules, ..Self::default() }
     }
 
+    /// Returns a checker that has found these breaches of another protocol's invariants.
+    pub fn of_breaches(breaches: Vec<(SimTime, String)>) -> Self {
+        let found = breaches.into_iter();
+        let kept = found.map(|(at, words)| Violation { at, breach: InvariantBreach::Line(words) });
+        Self { findings: Violations { kept: kept.collect(), more: 0 }, ..Self::default() }
+    }
+
     /// Returns the checker of a cluster, so that it also checks its memory and cores if the cluster
     /// counts them.
     pub fn with_room(mut self, topology: &Arc<Topology>) -> Self {
@@ -146,7 +153,9 @@ impl Verifier {
             Fact::World(WorldFact::Copy { block, tracker, made }) => {
                 self.trackers.blocks.copy(block, tracker, made.is_some(), at);
             }
-            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded) | Fact::Pool(..) => {}
+            Fact::World(WorldFact::PolicyChanged | WorldFact::Reloaded)
+            | Fact::Pool(..)
+            | Fact::Span(..) => {}
         }
     }
 

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use serde_yaml::{Mapping, Value};
 
-use super::check::{self, Warning};
+use super::check::{self, Checked, Warning};
 use super::classes;
 use super::error::{LARGEST_FILE, ScenarioError};
 use super::later::{ALLOCATIONS, LaterChange, PolicyStep};
-use super::preset::{CLUSTERS, HADOOP, WORKLOADS};
+use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
 use super::registry::{CheckedChoice, Registry};
 use super::shape::shape;
 use super::spec::{Name, Scenario};
@@ -220,7 +220,7 @@ impl Draft {
     /// With all mistakes in it.
     pub fn resolve(&self, registry: &Registry) -> Result<LoadedScenario, ScenarioError> {
         let (mut problems, mut findings) = (self.problems.clone(), self.findings.clone());
-        let (merged, plain) = self.complete(&mut problems);
+        let (merged, plain) = self.complete(registry, &mut problems);
         // A value of 0 asks for nothing, so it needs no warning that it has no effect.
         let is_said = |path: &Path, value: &Value| self.wrote(path, &plain) && !is_nothing(value);
         let mut conditional =
@@ -268,7 +268,7 @@ impl Draft {
             if intact("later") && intact("scheduler") {
                 problems.extend(complete_allocations(&mut scenario, registry, &mut warnings));
             }
-            let checked = check::check(&scenario, intact);
+            let checked = self.check(&scenario, registry, intact, is_said);
             problems.extend(checked.problems);
             warnings.extend(checked.warnings);
             heeded = heeded_settings(&scenario, &conditional, &mut warnings);
@@ -285,6 +285,29 @@ impl Draft {
             }
             _ => Err(ScenarioError::invalid(findings)),
         }
+    }
+
+    /// Checks what no single value shows. `is_said` tells whether the user wrote a value.
+    fn check(
+        &self,
+        scenario: &Scenario,
+        registry: &Registry,
+        intact: impl Fn(&str) -> bool,
+        is_said: impl Fn(&Path, &Value) -> bool,
+    ) -> Checked {
+        let mut said = Vec::new();
+        for at in ["hadoop", "cluster"].map(Path::of) {
+            let keys = at.get(self.tree()).and_then(Value::as_mapping).into_iter().flatten();
+            said.extend(keys.filter_map(|(key, value)| {
+                let path = at.key(key.as_str()?);
+                is_said(&path, value).then(|| path.to_string())
+            }));
+        }
+        let mut checked = registry.check_line(scenario, &intact, &said);
+        let rest = check::check(scenario, intact);
+        checked.problems.extend(rest.problems);
+        checked.warnings.extend(rest.warnings);
+        checked
     }
 
     /// Returns the scenario as [`Self::resolve`] does, and also checks that its files with jobs and
@@ -346,7 +369,7 @@ impl Draft {
     }
 
     /// Returns the user's values laid over the presets, and the presets alone.
-    fn complete(&self, problems: &mut Vec<YamlProblem>) -> (Value, Value) {
+    fn complete(&self, registry: &Registry, problems: &mut Vec<YamlProblem>) -> (Value, Value) {
         // A text that is no mapping has no keys to complete; the reader reports that later.
         let Some(written) = self.document.tree().as_mapping() else {
             return (self.document.tree().clone(), Mapping::new().into());
@@ -354,16 +377,19 @@ impl Draft {
         let mut presets = Mapping::new();
         presets.insert("name".into(), Name::from_text(&self.stem()).as_str().into());
         // The version of Hadoop comes first, since it decides the default cluster.
-        for of in [HADOOP, CLUSTERS, WORKLOADS] {
+        let all = Presets::all(registry);
+        for of in &all {
             let preset = of.named(written.get(of.key), of.unnamed(&presets), problems);
             presets.insert(of.key.into(), preset);
         }
+        let policy = registry.default_policy(&presets[HADOOP.key]);
+        presets.extend(policy.map(|name| ("scheduler".into(), name.into())));
         let mut merged = Value::from(presets.clone());
         for mut layer in self.document.layers(shape()) {
             let (Value::Mapping(over), Value::Mapping(under)) = (&mut layer, &mut merged) else {
                 continue;
             };
-            for of in [HADOOP, CLUSTERS, WORKLOADS] {
+            for of in &all {
                 of.unname(over, under, &presets[of.key]);
             }
             // A key without a value (`cluster:`) discards what the layers below say about that key,
@@ -772,7 +798,7 @@ mod tests {
             let written = Draft::of("layer.yaml", &written).unwrap().within(&Path::of("base")).unwrap();
             for other in [in_one, written] {
                 prop_assert_eq!(in_two.tree(), other.tree());
-                let complete = |draft: &Draft| draft.complete(&mut Vec::new()).0;
+                let complete = |draft: &Draft| draft.complete(&registry(), &mut Vec::new()).0;
                 prop_assert!(complete(&in_two) == complete(&other));
             }
         }

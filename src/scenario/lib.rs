@@ -25,6 +25,7 @@ mod draft;
 mod error;
 pub mod fault;
 mod later;
+mod line;
 mod preset;
 mod reference;
 mod registry;
@@ -42,6 +43,7 @@ pub use complaint::{misplaced, unusable};
 pub use draft::{Draft, LoadedScenario, STUDY_KEYS, load, parse};
 pub use error::ScenarioError;
 pub use later::{AlteredJob, LaterChange, NamedTask, PolicyStep};
+pub use line::{LineEmulation, LineEnd, LineRun};
 #[doc(hidden)]
 pub use mumakil_bundled as bundled_files;
 pub use mumakil_core::mapred::{PolicyEntry, SchedulerChoice};

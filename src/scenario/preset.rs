@@ -3,8 +3,11 @@
 //! Versions of Hadoop, clusters and workloads all use this mechanism. The plain preset of each kind
 //! has every value that has a default. All other presets have only the values that differ from it.
 
+use std::borrow::Cow;
+
 use serde_yaml::{Mapping, Value};
 
+use super::registry::Registry;
 use super::shape::shape;
 use super::starter::Starter;
 use crate::{bundled, bundled_text};
@@ -22,7 +25,7 @@ pub(super) struct Presets {
     /// The text of the plain preset. All other presets are laid over it, and it is used if none is
     /// named.
     plain: &'static str,
-    files: &'static [Starter],
+    files: Cow<'static, [Starter]>,
 }
 
 /// The presets of Hadoop's versions.
@@ -31,12 +34,12 @@ pub(super) const HADOOP: Presets = Presets {
     field: "line",
     kind: "Hadoop line",
     plain: HadoopLine::V020.settings(),
-    files: &[
+    files: Cow::Borrowed(&[
         of_line(HadoopLine::V020),
         of_line(HadoopLine::V021),
         of_line(HadoopLine::V1),
         of_line(HadoopLine::Mumak),
-    ],
+    ]),
 };
 
 const fn of_line(line: HadoopLine) -> Starter {
@@ -49,10 +52,10 @@ pub(super) const CLUSTERS: Presets = Presets {
     field: "preset",
     kind: "cluster preset",
     plain: bundled_text!("clusters/" "default"),
-    files: bundled!(
+    files: Cow::Borrowed(bundled!(
         "clusters/": "default" "ec2-100" "private-100" "facebook-620"
         "srt-4" "srt-6" "srt-8" "srt-10" "vm-8" "mumak"
-    ),
+    )),
 };
 
 /// The presets of workloads. The plain preset has no jobs, so it has no name by which users could
@@ -62,10 +65,10 @@ pub(super) const WORKLOADS: Presets = Presets {
     field: "preset",
     kind: "workload preset",
     plain: "{submission: replay, start: auto}",
-    files: bundled!(
+    files: Cow::Borrowed(bundled!(
         "workloads/": "fb2009" "fb2010" "ds-io" "ds-cpu" "ds-mixed" "ds-scan" "ds-small"
         "ds-hierarchy" "srt" "mfs-a" "mfs-b"
-    ),
+    )),
 };
 
 /// Returns all presets, each with the key that names it.
@@ -83,7 +86,17 @@ pub fn hadoop_preset(line: HadoopLine) -> Hadoop {
 }
 
 impl Presets {
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// Returns all presets, those of a registry's lines included.
+    pub(super) fn all(registry: &Registry) -> [Self; 3] {
+        let mut all = [HADOOP, CLUSTERS, WORKLOADS];
+        for (presets, which) in all.iter_mut().zip([0, 1]) {
+            let own = registry.lines.iter().map(|line| line.presets()[which]);
+            presets.files.to_mut().extend(own);
+        }
+        all
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.files.iter().map(|file| file.name)
     }
 
@@ -125,7 +138,10 @@ impl Presets {
     /// comes with a cluster whose messages take no time: with another cluster, Mumak's times could
     /// not be reproduced.
     pub(super) fn unnamed(&self, others: &Mapping) -> Value {
-        let line = others.get(HADOOP.key).and_then(|hadoop| hadoop.get(HADOOP.field)?.as_str());
+        let line = others.get(HADOOP.key).and_then(|hadoop| {
+            let protocol = hadoop.get("protocol").and_then(|of| of.as_mapping()?.keys().next());
+            protocol.or(hadoop.get(HADOOP.field))?.as_str()
+        });
         let goes_with_it = (self.key == CLUSTERS.key).then_some(line).flatten();
         goes_with_it.and_then(|name| self.get(name)).unwrap_or_else(|| self.plain())
     }

@@ -15,6 +15,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::error::ScenarioError;
 use super::later::ALLOCATIONS;
+use super::line::LineEmulation;
 use super::shape::{kept_shape, shape};
 use super::spec::Scenario;
 use crate::workload::format::{Format, Formats};
@@ -35,6 +36,9 @@ use mumakil_yaml::{ConditionalSetting, Finding, FindingSpot, Path, PathStep, Yam
 #[derive(Clone)]
 pub struct Registry {
     policies: IndexMap<&'static str, PolicyEntry>,
+    pub(super) lines: Vec<&'static dyn LineEmulation>,
+    /// The policies of `lines`, which schedule no slots.
+    line_policies: IndexMap<&'static str, PolicyEntry>,
     sources: IndexMap<&'static str, SourceEntry>,
     /// The names of the policies and kinds of workload that Mumakil does not bring.
     own: BTreeSet<&'static str>,
@@ -83,6 +87,8 @@ impl Registry {
     pub fn new() -> Self {
         let mut registry = Self {
             policies: IndexMap::new(),
+            lines: Vec::new(),
+            line_policies: IndexMap::new(),
             sources: IndexMap::new(),
             own: BTreeSet::new(),
             formats: Formats::default(),
@@ -106,6 +112,20 @@ impl Registry {
             entry.set_shape(kept_shape(&format!("scheduler.{}", entry.name())));
             self.policies.insert(entry.name(), entry);
         }
+        self
+    }
+
+    /// Adds a line of Hadoop that Mumakil brings, with its policies.
+    pub fn bring_line(&mut self, line: &'static dyn LineEmulation) -> &mut Self {
+        self.lines.push(line);
+        self.line_policies.extend(line.policies().into_iter().map(|entry| (entry.name(), entry)));
+        self
+    }
+
+    /// Removes all lines but those of MapReduce v1.
+    pub fn forget_lines(&mut self) -> &mut Self {
+        self.lines.clear();
+        self.line_policies.clear();
         self
     }
 
@@ -234,14 +254,19 @@ impl Registry {
         problems
     }
 
-    /// Returns the names of the policies.
+    /// Returns the names of the policies that schedule slots.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         self.policies.keys().copied()
     }
 
+    /// Returns the names of all policies.
+    pub fn all_names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.policies.keys().chain(self.line_policies.keys()).copied()
+    }
+
     /// Returns the policy with this name, if there is one.
     pub fn get(&self, name: &str) -> Option<&PolicyEntry> {
-        self.policies.get(name)
+        self.policies.get(name).or_else(|| self.line_policies.get(name))
     }
 
     /// Returns the options of a choice, read but not checked; `None` if they have mistakes or the
@@ -442,7 +467,7 @@ impl Registry {
     fn known(&self, choice: &SchedulerChoice) -> Result<&PolicyEntry, Vec<YamlProblem>> {
         self.get(&choice.name).ok_or_else(|| {
             let at = Path::of("scheduler").key(&choice.name);
-            let problem = YamlProblem::unknown("policy", &choice.name, self.names(), at);
+            let problem = YamlProblem::unknown("policy", &choice.name, self.all_names(), at);
             // As in `scheduler: {name: fair}`.
             let named = choice.written().as_str().filter(|name| self.get(name).is_some());
             vec![match named {
@@ -462,7 +487,7 @@ impl Registry {
         let may_be_of_own_format = self.has_own_formats && scenario.files_mut().next().is_some();
         scenario.policies().all(|choice| {
             let names_own = choice.options().is_some_and(|it| it.facts().estimator.is_some());
-            let is_known = self.policies.contains_key(&*choice.name);
+            let is_known = self.get(&choice.name).is_some();
             is_known && !self.own.contains(&*choice.name) && !names_own
         }) && scenario
             .workload

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use super::preset::{CLUSTERS, HADOOP, Presets, WORKLOADS};
+use super::preset::Presets;
 use super::registry::Registry;
 use super::spec::Scenario;
 
@@ -17,7 +17,14 @@ pub fn schema(registry: &Registry) -> Value {
     // Presets and the file's name give every other required key.
     root["required"] = json!(["workload"]);
     add_sources(&mut root["properties"]["workload"], registry);
-    for presets in [HADOOP, CLUSTERS, WORKLOADS] {
+    let protocols = registry.lines.iter().map(|line| {
+        let settings = described(line.schema(generator()), "The settings of the protocol.");
+        (line.name().to_owned(), settings)
+    });
+    let protocol = &mut root["properties"]["hadoop"]["properties"]["protocol"];
+    protocol["properties"] = serde_json::Map::from_iter(protocols).into();
+    protocol["additionalProperties"] = false.into();
+    for presets in Presets::all(registry) {
         shorten_preset(&mut root["properties"][presets.key], &presets);
     }
     let scheduler = &mut root["properties"]["scheduler"];
@@ -137,7 +144,7 @@ fn fill_defaults(schema: &mut Value, defaults: &Value) {
 
 /// Returns the schema of a policy's name, or of a mapping from one name to its options.
 fn scheduler_schema(registry: &Registry, description: &Value) -> Value {
-    let names: Vec<&str> = registry.names().collect();
+    let names: Vec<&str> = registry.all_names().collect();
     let mut policies = serde_json::Map::new();
     for (name, policy) in names.iter().filter_map(|name| Some((*name, registry.get(name)?))) {
         let mut options = described(policy.schema(generator()), policy.about());

@@ -38,6 +38,7 @@ pub const STARTERS: &[Starter] = bundled!("":
     "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "quincy"
     "wait-or-kill" "unlike-racks" "skewed-reduces"
     "frameworks" "paid-slots" "plans" "deadline-slots" "skewed-maps"
+    "yarn" "yarn-scaling"
 );
 
 /// The exercises of the course, in the order of its lessons. They are no starters: an exercise is a

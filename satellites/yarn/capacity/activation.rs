@@ -13,7 +13,7 @@ use crate::size::YarnSize;
 impl YarnCapacity {
     /// Lets waiting applications begin, by number, as far as the limits for masters allow; the
     /// first one of a queue always may.
-    pub(super) fn activate(&mut self, books: &ClusterBooks, queue: CapacityQueueId) {
+    pub(super) fn activate(&mut self, books: &mut ClusterBooks, queue: CapacityQueueId) {
         let calculator = self.calculator();
         let step = books.limits.minimum;
         let of = self.queues.get(queue);
@@ -41,6 +41,7 @@ impl YarnCapacity {
             if let Some(app) = self.apps.get_mut(&id) {
                 app.is_active = true;
             }
+            books.hold(id, false);
         }
     }
 
@@ -85,7 +86,7 @@ impl YarnCapacity {
     /// Sets all limits anew after the cluster has changed.
     pub(super) fn set_limits(
         &mut self,
-        books: &ClusterBooks,
+        books: &mut ClusterBooks,
         queue: CapacityQueueId,
         limit: YarnSize,
     ) {

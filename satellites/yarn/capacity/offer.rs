@@ -7,6 +7,7 @@
 use super::YarnCapacity;
 use super::queues::{CapacityQueueId, CapacityQueues};
 use super::settings::CapacitySettings;
+use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
@@ -38,6 +39,7 @@ impl QueueAssignment {
 
 impl YarnCapacity {
     pub(super) fn offer_node(&mut self, books: &mut ClusterBooks, node: NodeId) {
+        books.begin_offer();
         if let Some(kept) = books.node(node).reservation {
             self.offer_kept(books, node, kept);
         }
@@ -168,6 +170,7 @@ impl YarnCapacity {
                 if !self.settings.continues_looking
                     && !self.may_get_more(books, app, priority, size)
                 {
+                    books.note_wait(app, YarnWait::Room);
                     continue;
                 }
                 let user_limit = self.user_limit(books, app, size);
@@ -176,9 +179,11 @@ impl YarnCapacity {
                 let excess = self.excess(books, queue, limit, size, || books.app(app).reserved);
                 let Some(excess) = excess else {
                     // Nobody in the queue gets anything.
+                    books.note_wait(app, YarnWait::QueueMaximum);
                     return QueueAssignment::NOTHING;
                 };
                 let Some(to_give_up) = self.user_excess(books, app, user_limit, excess) else {
+                    books.note_wait(app, YarnWait::UserLimit);
                     break;
                 };
                 *books.app_mut(app).missed.entry(priority).or_default() += 1;
@@ -241,6 +246,7 @@ impl YarnCapacity {
     fn try_node(&mut self, books: &mut ClusterBooks, one: NodeTry) -> QueueAssignment {
         let NodeTry { app, priority, node, .. } = one;
         let places = books.node(node).places;
+        let mut was_tried = false;
         for closeness in [Closeness::Node, Closeness::Rack, Closeness::Any] {
             let asks = &books.app(app).asks;
             let rack = asks.row(priority, places.rack);
@@ -256,7 +262,11 @@ impl YarnCapacity {
                 Closeness::Rack => has_rack && self.has_missed_enough(books, one),
                 Closeness::Any => one.kept.is_some() || self.may_go_anywhere(books, one, row),
             };
+            was_tried |= may;
             let size = if may { self.assign(books, one, row, closeness) } else { YarnSize::NONE };
+            if closeness == Closeness::Any && !was_tried {
+                books.note_wait(app, YarnWait::Locality);
+            }
             if closeness == Closeness::Any || self.calculator().is_some(books.total, size) {
                 return QueueAssignment { size, closeness };
             }
@@ -310,6 +320,7 @@ impl YarnCapacity {
     ) -> YarnSize {
         let entry = books.node(node);
         if self.is_more(books, size, entry.size) {
+            books.note_wait(app, YarnWait::Room);
             return YarnSize::NONE;
         }
         let fits = 0 < self.calculator().containers(entry.free, size);
@@ -325,6 +336,7 @@ impl YarnCapacity {
             } else if self.settings.continues_looking && (!may_get_more || must_give_up) {
                 let amount = if must_give_up { to_give_up } else { size };
                 if !self.give_up(books, app, priority, amount) {
+                    books.note_wait(app, YarnWait::Room);
                     return YarnSize::NONE;
                 }
             }
@@ -333,6 +345,7 @@ impl YarnCapacity {
             assert!(has_rows, "{}: the rows of {id:?} were there", books.now);
             return granted;
         }
+        books.note_wait(app, YarnWait::Room);
         let is_pointless = self.settings.continues_looking && kept.is_none() && must_give_up;
         if (may_get_more || kept.is_some()) && !is_pointless {
             books.reserve(node, NodeReservation { container: id, size: granted, priority });

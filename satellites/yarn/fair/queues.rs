@@ -191,6 +191,11 @@ impl FairQueues {
         })
     }
 
+    /// Returns whether a queue or one above it is above its maximum, so that no node is offered.
+    pub(super) fn is_above_maximum(&self, id: FairQueueId) -> bool {
+        self.upwards(id).any(|id| !self.get(id).usage.fits_in(self.get(id).max))
+    }
+
     pub(super) fn add_usage(&mut self, id: FairQueueId, size: YarnSize) {
         self.change_upwards(id, |queue| queue.usage += size);
     }

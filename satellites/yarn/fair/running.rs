@@ -63,7 +63,12 @@ fn user_limit(settings: &FairSettings, user: &str) -> i32 {
 
 impl YarnFair {
     /// Lets waiting applications run after one of this queue and user has left.
-    pub(super) fn let_others_run(&mut self, books: &ClusterBooks, queue: FairQueueId, user: &str) {
+    pub(super) fn let_others_run(
+        &mut self,
+        books: &mut ClusterBooks,
+        queue: FairQueueId,
+        user: &str,
+    ) {
         let mut lists = Vec::new();
         let were_full = self.queues.upwards(queue).filter(|id| {
             let queue = self.queues.get(*id);
@@ -99,6 +104,7 @@ impl YarnFair {
             self.app_mut(app).is_runnable = true;
             self.queues.get_mut(queue).waiting.retain(|it| *it != app);
             self.running.waits_no_more(app, &books.app(app).user);
+            books.hold(app, false);
         }
     }
 

@@ -9,14 +9,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::event::{ContainerFact, YarnFact};
+use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnFact};
 use crate::message::{
-    AppId, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer, MasterId, NodeId,
-    PlaceId,
+    AllocatedContainer, AppId, AskPriority, ContainerAsk, ContainerEnd, ContainerId, MasterAnswer,
+    MasterId, NodeId, PlaceId,
 };
 use crate::scheduler::asks::{AskTable, Closeness, NodePlaces};
+use crate::scheduler::waits::{OfferLog, WaitState};
 use crate::size::{SizeLimits, YarnSize};
-use mumakil_base::units::SimTime;
+use mumakil_base::units::{SimSpan, SimTime};
 
 /// A node in the books.
 #[derive(Clone, Debug)]
@@ -26,16 +27,25 @@ pub(crate) struct NodeEntry {
     pub(crate) size: YarnSize,
     pub(crate) free: YarnSize,
     pub(crate) reservation: Option<NodeReservation>,
-    /// Whether the node has registered.
+    /// Whether the node has registered, and was not given up since.
     pub(crate) is_up: bool,
+    pub(crate) last_beat: SimTime,
     /// The containers that its next answer orders to end.
     pub(crate) to_clean: Vec<ContainerId>,
 }
 
 impl NodeEntry {
     pub(crate) fn new(name: String, places: NodePlaces, size: YarnSize) -> Self {
-        let (is_up, to_clean) = (false, Vec::new());
-        Self { name, places, size, free: size, reservation: None, is_up, to_clean }
+        Self {
+            name,
+            places,
+            size,
+            free: size,
+            reservation: None,
+            is_up: false,
+            last_beat: SimTime::ZERO,
+            to_clean: Vec::new(),
+        }
     }
 }
 
@@ -93,11 +103,30 @@ pub(crate) struct AppEntry {
     pub(crate) renewals: BTreeMap<AskPriority, i32>,
     /// How many offers have been missed, by priority.
     pub(crate) missed: BTreeMap<AskPriority, i32>,
+    /// The number of the last container. Those of a new attempt go on from there.
     last_number: u32,
+    /// How many attempts have failed.
+    pub(crate) failures: u32,
+    /// When the master last called, once it runs.
+    pub(crate) last_call: Option<SimTime>,
+    /// How many of the lost nodes it knows.
+    known_lost: usize,
+    /// How many containers its master has got that do not run yet.
+    pub(crate) acquired: u32,
+    pub(crate) wait: WaitState,
+    /// Whether limits on masters or running applications keep it out.
+    pub(crate) is_held: bool,
     /// Whether it counts as asking for its user.
-    is_asking: bool,
+    pub(crate) is_asking: bool,
     pub(crate) is_stopped: bool,
     pub(crate) is_unregistered: bool,
+}
+
+impl AppEntry {
+    /// Returns whether containers wait for the master to get them.
+    pub(crate) fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
 }
 
 /// A container or a reservation that has gone.
@@ -138,10 +167,13 @@ pub(crate) struct ClusterBooks {
     /// For each queue, how many applications of each user ask for containers.
     asking: BTreeMap<String, BTreeMap<String, u32>>,
     pub(crate) facts: Vec<YarnFact>,
+    /// The nodes that were given up as silent, in that order.
+    pub(crate) lost: Vec<NodeId>,
+    pub(crate) offers: OfferLog,
     /// Masters' containers that were allocated in this step.
     new_masters: Vec<AppId>,
-    /// Applications whose managed master has ended in this step.
-    pub(crate) ended_masters: Vec<AppId>,
+    /// Applications whose managed master has ended in this step, and how.
+    pub(crate) ended_masters: Vec<(AppId, ContainerEnd)>,
 }
 
 impl ClusterBooks {
@@ -156,16 +188,62 @@ impl ClusterBooks {
     /// Returns the limits with the largest container that a registered node can take.
     pub(crate) fn real_limits(&self) -> SizeLimits {
         let up = self.nodes.iter().filter(|node| node.is_up);
-        let largest = up.fold(YarnSize::NONE, |largest, node| largest.most(node.size));
-        SizeLimits { maximum: self.limits.maximum.least(largest), ..self.limits }
+        let largest = up.map(|node| node.size).reduce(YarnSize::most);
+        // Without any node, the setting holds.
+        let maximum = largest.map_or(self.limits.maximum, |it| self.limits.maximum.least(it));
+        SizeLimits { maximum, ..self.limits }
     }
 
     pub(crate) fn register(&mut self, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         assert!(!node.is_up, "{}: node {} registers twice", self.now, node.name);
-        node.is_up = true;
+        (node.is_up, node.last_beat) = (true, self.now);
         self.total += node.size;
         self.node_count += 1;
+        self.facts.push(YarnFact::Node(id, NodeFact::Registered));
+    }
+
+    /// Gives a node up, and returns the containers that it still has in the books.
+    pub(crate) fn lose_node(&mut self, id: NodeId) -> Vec<ContainerId> {
+        let node = &mut self.nodes[id.index()];
+        node.is_up = false;
+        node.to_clean.clear();
+        self.total -= node.size;
+        self.node_count -= 1;
+        self.facts.push(YarnFact::Node(id, NodeFact::Lost));
+        let apps = (1..).map(AppId).zip(&self.apps);
+        let on_it = apps.flat_map(|(app, entry)| {
+            let here = entry.live.iter().filter(|(_, live)| live.node == id);
+            here.map(move |(number, _)| ContainerId { app, number: *number })
+        });
+        on_it.collect()
+    }
+
+    /// Returns the nodes that have been silent for longer than this.
+    pub(crate) fn silent_nodes(&self, expiry: SimSpan) -> Vec<NodeId> {
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        ids.filter(|id| self.node(*id).is_up && self.node(*id).last_beat + expiry < self.now)
+            .collect()
+    }
+
+    /// Returns the applications whose masters have been silent for longer than this.
+    pub(crate) fn silent_masters(&self, expiry: SimSpan) -> Vec<AppId> {
+        let is_silent = |app: &AppEntry| {
+            let is_at_work = !app.is_stopped && !app.is_unregistered;
+            is_at_work && app.last_call.is_some_and(|last| last + expiry < self.now)
+        };
+        let apps = (1..).map(AppId).zip(&self.apps);
+        apps.filter(|(_, app)| is_silent(app)).map(|(id, _)| id).collect()
+    }
+
+    /// Begins another attempt of an application whose containers are gone.
+    pub(crate) fn begin_attempt(&mut self, id: AppId) {
+        let app = self.app_mut(id);
+        app.is_stopped = false;
+        (app.master_container, app.last_call) = (None, None);
+        app.ended.clear();
+        app.missed.clear();
+        app.renewals.clear();
     }
 
     pub(crate) fn node(&self, id: NodeId) -> &NodeEntry {
@@ -197,7 +275,10 @@ impl ClusterBooks {
         queue: String,
         managed_master: Option<YarnSize>,
     ) -> AppId {
-        self.apps.push(AppEntry { master, user, queue, managed_master, ..AppEntry::default() });
+        let known_lost = self.lost.len();
+        let new =
+            AppEntry { master, user, queue, managed_master, known_lost, ..AppEntry::default() };
+        self.apps.push(new);
         AppId(self.apps.len() as u32)
     }
 
@@ -208,6 +289,11 @@ impl ClusterBooks {
         for ask in any {
             let is_asking = 0 < ask.count || self.app(id).asks.is_asking();
             self.note_asking(id, is_asking);
+            let fact = ApplicationFact::Asked(ask.priority, ask.count);
+            self.facts.push(YarnFact::Application(self.app(id).master, fact));
+        }
+        if !asks.is_empty() {
+            self.settle_wait(id);
         }
     }
 
@@ -255,6 +341,7 @@ impl ClusterBooks {
         }
         let is_asking = app.asks.is_asking();
         self.note_asking(id.app, is_asking);
+        self.note_taken(id.app);
         self.used += size;
         let entry = self.node_mut(node);
         entry.free -= size;
@@ -276,6 +363,7 @@ impl ClusterBooks {
         app.reserved += new.size;
         let kept = self.node_mut(node).reservation.replace(new);
         assert!(kept.is_none(), "{}: node {node:?} is kept already", self.now);
+        self.offers.was_taken = true;
         let fact = ContainerFact::Reserved(node, new.size, new.priority);
         self.facts.push(container(new.container, fact));
     }
@@ -301,18 +389,30 @@ impl ClusterBooks {
     /// Hands new containers and ends to a master. Each is told once.
     pub(crate) fn fetch(&mut self, id: AppId) -> MasterAnswer {
         let now = self.now;
-        let app = self.app_mut(id);
+        let app = &mut self.apps[id.index() - 1];
+        let lost = self.lost[mem::replace(&mut app.known_lost, self.lost.len())..].to_vec();
         let fresh = mem::take(&mut app.fresh);
         let ended = mem::take(&mut app.ended).into_values().flatten().collect();
         let acquired = fresh.into_iter().filter_map(|number| {
             let live = app.live.get_mut(&number)?;
             live.state = ContainerState::Acquired(now);
-            Some((ContainerId { app: id, number }, live.node))
+            let NodePlaces { host, rack } = self.nodes[live.node.index()].places;
+            Some(AllocatedContainer {
+                id: ContainerId { app: id, number },
+                node: live.node,
+                host_and_rack: [host, rack],
+                priority: live.priority,
+                size: live.size,
+            })
         });
         let allocated: Vec<_> = acquired.collect();
-        let facts = allocated.iter().map(|(id, _)| container(*id, ContainerFact::Acquired));
+        if !allocated.is_empty() {
+            app.acquired += allocated.len() as u32;
+            self.settle_wait(id);
+        }
+        let facts = allocated.iter().map(|new| container(new.id, ContainerFact::Acquired));
         self.facts.extend(facts);
-        MasterAnswer { allocated, ended }
+        MasterAnswer { allocated, ended, lost, ..MasterAnswer::default() }
     }
 
     /// Acquires the containers of masters that the ResourceManager starts, as far as they were
@@ -325,18 +425,24 @@ impl ClusterBooks {
             let Some(number) = app.master_container else { continue };
             let Some(live) = app.live.get_mut(&number) else { continue };
             live.state = ContainerState::Acquired(now);
+            app.acquired += 1;
+            app.last_call = Some(now);
             let of = ContainerId { app: id, number };
             started.push((app.master, of, live.node));
             self.facts.push(container(of, ContainerFact::Acquired));
+            self.settle_wait(id);
         }
         started
     }
 
     /// Notes that a node runs a container. One that the books no longer have must go again.
     pub(crate) fn launched(&mut self, node: NodeId, id: ContainerId) {
-        if let Some(live) = self.app_mut(id.app).live.get_mut(&id.number) {
-            live.state = ContainerState::Running;
+        let app = self.app_mut(id.app);
+        if let Some(live) = app.live.get_mut(&id.number) {
+            let before = mem::replace(&mut live.state, ContainerState::Running);
+            app.acquired -= u32::from(matches!(before, ContainerState::Acquired(_)));
             self.facts.push(container(id, ContainerFact::Running));
+            self.settle_wait(id.app);
         } else {
             self.node_mut(node).to_clean.push(id);
         }
@@ -352,22 +458,26 @@ impl ClusterBooks {
         let rank = self.name_rank(node);
         let entry = self.node_mut(node);
         entry.free += size;
-        let is_ordered = end != ContainerEnd::Completed && state != ContainerState::Allocated;
+        let orders = [ContainerEnd::Killed, ContainerEnd::Expired, ContainerEnd::Released];
+        let is_ordered = orders.contains(&end) && state != ContainerState::Allocated;
         if is_ordered {
             entry.to_clean.push(id);
         }
         let app = self.app_mut(id.app);
         app.ended.entry(rank).or_default().push((id, end));
+        app.acquired -= u32::from(matches!(state, ContainerState::Acquired(_)));
         let is_master = app.master_container == Some(id.number);
         // Nobody has got it yet: its ask is open again, unless the application is over.
-        if state == ContainerState::Allocated && end == ContainerEnd::Killed && !app.is_stopped {
+        let is_taken_back = matches!(end, ContainerEnd::Killed | ContainerEnd::Lost);
+        if state == ContainerState::Allocated && is_taken_back && !app.is_stopped {
             app.asks.restore(priority, &rows);
             self.note_asking(id.app, true);
         }
         if is_master {
-            self.ended_masters.push(id.app);
+            self.ended_masters.push((id.app, end));
         }
         self.facts.push(container(id, ContainerFact::Ended(end)));
+        self.settle_wait(id.app);
         Some(FreedContainer { id, size, was_reserved: false })
     }
 
@@ -377,13 +487,13 @@ impl ClusterBooks {
         by_priority.flat_map(BTreeMap::values).copied().collect()
     }
 
-    /// Returns the containers that were acquired so long ago that they expire.
-    pub(crate) fn expired(&self, is_late: impl Fn(SimTime) -> bool) -> Vec<ContainerId> {
+    /// Returns the containers that were acquired longer than this ago, and never launched.
+    pub(crate) fn expired(&self, expiry: SimSpan) -> Vec<ContainerId> {
         let mut late = BTreeSet::new();
         for (id, app) in (1..).map(AppId).zip(&self.apps) {
             for (number, live) in &app.live {
                 if let ContainerState::Acquired(since) = live.state
-                    && is_late(since)
+                    && since + expiry < self.now
                 {
                     late.insert((since, ContainerId { app: id, number: *number }));
                 }

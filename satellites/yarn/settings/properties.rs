@@ -1,21 +1,14 @@
 //! Hadoop's XML of properties: names with values.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::str::FromStr;
-
-use super::{YarnInputError, content, text_of};
 
 /// The properties of a file; the last value of a name counts.
 #[derive(Debug, Default)]
-pub(super) struct HadoopProperties(pub(super) BTreeMap<String, String>);
+pub(crate) struct HadoopProperties(pub(crate) BTreeMap<String, String>);
 
 impl HadoopProperties {
-    pub(super) fn read(path: &Path) -> Result<Self, YarnInputError> {
-        Self::parse(&text_of(path)?).map_err(content(path))
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
         let mut values = BTreeMap::new();
         for property in document.root_element().children().filter(|it| it.has_tag_name("property"))

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
 
-use crate::event::{ContainerFact, YarnEvent, YarnFact};
+use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
 use crate::tables::RunTables;
 use crate::{
-    ContainerId, MasterMode, PlaceId, TaskSort, Yarn, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
-    YarnSize, YarnTask,
+    ContainerEnd, ContainerId, LivenessLimits, MapReduceTimes, MasterId, MasterMode, NodeId,
+    PlaceId, TaskSort, Yarn, YarnChecker, YarnFault, YarnFaults, YarnJob, YarnMishap, YarnNode,
+    YarnRunSpec, YarnSettings, YarnSize, YarnTask, YarnWait,
 };
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
@@ -22,6 +23,7 @@ pub(super) struct Bench {
     queues: String,
     nodes: Vec<YarnNode>,
     jobs: Vec<YarnJob>,
+    faults: YarnFaults,
     until: SimSpan,
 }
 
@@ -81,6 +83,7 @@ fn bench(scheduler: &'static str, queues: &str) -> Bench {
         queues: queues.to_owned(),
         nodes: Vec::new(),
         jobs: Vec::new(),
+        faults: YarnFaults::default(),
         until: SimSpan::from_secs(4_000),
     }
 }
@@ -95,6 +98,7 @@ pub(super) fn job(name: &str) -> YarnJob {
         mode: MasterMode::Sls,
         master_size: YarnSize::new(1_024, 1),
         tasks: Vec::new(),
+        mapreduce: MapReduceTimes::default(),
     }
 }
 
@@ -138,6 +142,11 @@ impl YarnJob {
         Self { user: user.to_owned(), ..self }
     }
 
+    /// Lets MapReduce's master do the job.
+    pub(super) fn mapreduce(self, mapreduce: MapReduceTimes) -> Self {
+        Self { mode: MasterMode::MapReduce, mapreduce, ..self }
+    }
+
     pub(super) fn managed(self) -> Self {
         Self { mode: MasterMode::Managed, ..self }
     }
@@ -172,6 +181,23 @@ impl Bench {
         self
     }
 
+    pub(super) fn fault(mut self, ms: u64, what: YarnMishap) -> Self {
+        self.faults.mishaps.push(YarnFault { at: SimTime::from_micros(ms * 1_000), what });
+        self
+    }
+
+    /// Gives nodes, masters and containers up after these seconds.
+    pub(super) fn expiry(mut self, node: u64, master: u64, container: u64) -> Self {
+        let [node, master, container] = [node, master, container].map(SimSpan::from_secs);
+        self.faults.liveness = LivenessLimits { node, master, container, max_attempts: 2 };
+        self
+    }
+
+    /// Returns a checker for this run, before it begins.
+    pub(super) fn checker(&self) -> YarnChecker {
+        YarnChecker::new(&self.clone().spec())
+    }
+
     pub(super) fn until(self, secs: u64) -> Self {
         Self { until: SimSpan::from_secs(secs), ..self }
     }
@@ -181,15 +207,15 @@ impl Bench {
     }
 
     pub(super) fn run_over(self, transport: Transport) -> BenchRun {
-        self.run_by(|plan| run_virtual(plan, transport).1)
+        self.run_by(true, |plan| run_virtual(plan, transport).1)
     }
 
     /// Runs on the wall clock, so many times as fast.
     pub(super) fn run_scaled(self, factor: f64) -> BenchRun {
-        self.run_by(|plan| run_scaled(plan, factor).1)
+        self.run_by(false, |plan| run_scaled(plan, factor).1)
     }
 
-    fn run_by(self, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+    fn spec(self) -> YarnRunSpec {
         let folder = tempfile::tempdir().unwrap();
         let class =
             format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{}", self.scheduler);
@@ -201,19 +227,29 @@ impl Bench {
         write("yarn-site.xml", &format!("<configuration>{site}</configuration>"));
         write("fair-scheduler.xml", &self.queues);
         write("capacity-scheduler.xml", &self.queues);
-        let spec = YarnRunSpec {
+        YarnRunSpec {
             nodes: self.nodes,
             jobs: self.jobs,
             node_interval: SimSpan::from_secs(1),
             master_interval: SimSpan::from_secs(1),
             settings: YarnSettings::read(folder.path()).unwrap_or_else(|error| panic!("{error}")),
-        };
+        }
+    }
+
+    fn run_by(self, is_checked: bool, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+        let (faults, until) = (self.faults.clone(), SimTime::ZERO + self.until);
+        let spec = self.spec();
         let mut tables = RunTables::new(&spec);
+        let mut checker = YarnChecker::new(&spec);
         let events = Arc::new(Mutex::new(Vec::new()));
-        let plan = spec.plan(SimTime::ZERO + self.until, Box::new(Relay(events.clone())));
+        let sink = Box::new(Relay(events.clone()));
+        let plan = spec.plan_with_faults(&faults, until, sink);
         let ending = drive(plan);
         let events = std::mem::take(&mut *events.lock());
         tables.take(&events);
+        checker.take(&events);
+        // On the wall clock cores tell of the same instant at different ones.
+        assert!(!is_checked || checker.breaches().is_empty(), "{:#?}", checker.breaches());
         let rows = |text: String| -> Vec<Vec<String>> {
             text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
         };
@@ -254,13 +290,61 @@ impl BenchRun {
 
     /// Returns when each container was killed, in milliseconds.
     pub(super) fn killed(&self) -> Vec<(ContainerId, u64)> {
+        self.ended(ContainerEnd::Killed)
+    }
+
+    /// Returns when each container that came to such an end did, in milliseconds.
+    pub(super) fn ended(&self, end: ContainerEnd) -> Vec<(ContainerId, u64)> {
         let ends = self.events.iter().filter_map(|event| match event.fact {
-            YarnFact::Container(id, ContainerFact::Ended(crate::ContainerEnd::Killed)) => {
+            YarnFact::Container(id, ContainerFact::Ended(its)) if its == end => {
                 Some((id, event.at.as_millis()))
             }
             _ => None,
         });
         ends.collect()
+    }
+
+    /// Returns when a node changed, in milliseconds.
+    pub(super) fn node_facts(&self, node: u32) -> Vec<(NodeFact, u64)> {
+        let facts = self.events.iter().filter_map(|event| match event.fact {
+            YarnFact::Node(NodeId(of), fact) if of == node => Some((fact, event.at.as_millis())),
+            _ => None,
+        });
+        facts.collect()
+    }
+
+    /// Returns when an application failed, an attempt at a time or as a whole, and when it was
+    /// forgotten, in milliseconds.
+    pub(super) fn failures(&self) -> Vec<(MasterId, &'static str, u64)> {
+        let facts = self.events.iter().filter_map(|event| {
+            let YarnFact::Application(id, fact) = &event.fact else { return None };
+            let word = match fact {
+                ApplicationFact::AttemptFailed => "attempt",
+                ApplicationFact::Failed => "failed",
+                ApplicationFact::Removed => "removed",
+                _ => return None,
+            };
+            Some((*id, word, event.at.as_millis()))
+        });
+        facts.collect()
+    }
+
+    /// Returns the reasons for which a job waited, each with its beginning and its end in
+    /// milliseconds and the offers in it. A wait that goes on at the end of the run has no end.
+    pub(super) fn waits(&self, job: u32) -> Vec<(YarnWait, u64, u64, u32)> {
+        let mut spans = Vec::new();
+        let mut open = None;
+        for event in &self.events {
+            if let YarnFact::Waits(MasterId(of), ended, next) = event.fact
+                && of == job
+            {
+                let at = event.at.as_millis();
+                spans.extend(ended.map(|it| (it.reason, it.from.as_millis(), at, it.times)));
+                open = next.map(|reason| (reason, at, u64::MAX, 0));
+            }
+        }
+        spans.extend(open);
+        spans
     }
 
     /// Returns when a job was over, in milliseconds; `None` if it was not.

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
-use crate::tables::to_csv;
-use crate::{RunTables, YarnEvent};
+use crate::YarnEvent;
+use crate::tables::{RunTables, to_csv};
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::{Ending, EventSink, Transport, run_virtual};
 use parking_lot::Mutex;

@@ -38,7 +38,7 @@ pub struct ClusterSpec {
     #[serde(default, skip_serializing_if = "CountedResources::are_only_slots")]
     pub resources: CountedResources,
     /// Cores of a node.
-    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores"}))]
+    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores", "hadoop.protocol": {"not": null}}))]
     pub cores: Count<1, 1_024>,
     /// How fast a node computes: with 2, computations take half the time.
     pub speed: Factor,
@@ -317,7 +317,7 @@ pub struct GroupSpec {
     pub reduce_slots: Option<SlotCount>,
     /// Cores of a node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores"}))]
+    #[schemars(extend("x-only-if" = {"cluster.contention": true, "cluster.resources": "memory+cores", "hadoop.protocol": {"not": null}}))]
     pub cores: Option<Count<1, 1_024>>,
     /// How fast a node computes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -188,6 +188,12 @@ impl Topology {
         node.cores = cores.unwrap_or(node.cores);
     }
 
+    /// Gives a node slots in place of those of the scenario.
+    pub fn give_slots(&mut self, id: TrackerId, slots: PerSlot<u32>) {
+        self.nodes[id.index()].slots = slots;
+        self.most_slots[id.index()] = slots;
+    }
+
     /// Lets input lie on hosts that are no nodes. `named` lists the hosts of the cluster with their
     /// racks. `absent` lists hosts that are no nodes, each with a rack of the cluster or another
     /// one. Any other host is in Hadoop's default rack.

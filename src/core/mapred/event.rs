@@ -47,6 +47,8 @@ pub enum Fact {
     /// of them. Emitted when the standing has changed, and only if the JobTracker
     /// [tells standings](super::JobTrackerOptions::tells_standings).
     Pool(Arc<str>, SlotKind, SlotStanding),
+    /// From another protocol, for the histogram of this name.
+    Span(&'static str, SimSpan),
 }
 
 impl Fact {

@@ -13,6 +13,8 @@
 
 mod line;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_yaml::Mapping;
@@ -116,6 +118,11 @@ pub struct Hadoop {
     /// The random numbers for first heartbeats, `heartbeat_fuzz`, and what a Rumen trace leaves
     /// open.
     pub draws: Draws,
+    /// The protocol that takes the place of MapReduce v1's, with its settings. A line such as
+    /// `yarn` sets it.
+    #[serde(default, skip_serializing_if = "Mapping::is_empty")]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+    pub protocol: Mapping,
 }
 
 /// How many attempts of a task may fail before the task is given up.

@@ -28,6 +28,9 @@ pub(super) struct HeldSlots {
 }
 
 impl Holders {
+    /// No job holds any, as far as is known.
+    pub const NONE: Self = Self([(JobId(0), 0); NAMED]);
+
     /// Returns the jobs and how many slots they held, the job with the most slots first.
     pub fn iter(&self) -> impl Iterator<Item = (JobId, u32)> {
         self.0.into_iter().filter(|(_, slots)| 0 < *slots)

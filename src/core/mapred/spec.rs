@@ -48,6 +48,9 @@ pub struct JobSpec {
     pub reduces: u32,
     /// The input of the maps; `None` for maps without input.
     pub input: Option<Input>,
+    /// The nodes on which each reduce would like to run, as a trace of YARN lists them; MapReduce
+    /// does not ask for them.
+    pub reduce_holders: Option<Arc<[Split]>>,
     /// The cost of a map.
     pub map: MapCost,
     /// The cost of a reduce.
@@ -121,6 +124,7 @@ impl JobSpec {
             maps,
             reduces,
             input: None,
+            reduce_holders: None,
             map: MapCost {
                 time: None,
                 rate: None,

@@ -86,6 +86,8 @@ pub enum WaitCause {
     Setup,
     /// Its own end, which does not come: no message is due on its tracker.
     End,
+    /// Something of another protocol, in its words.
+    Foreign(&'static str),
 }
 
 /// The slots that a job holds.
@@ -140,6 +142,7 @@ impl fmt::Display for JobWait {
             WaitCause::Orphan => f.write_str("for maps that will not come: the job has ended"),
             WaitCause::Setup => f.write_str("for the job's setup"),
             WaitCause::End => f.write_str("to end, but no such event is planned"),
+            WaitCause::Foreign(what) => f.write_str(what),
         }
     }
 }

@@ -90,10 +90,16 @@ impl TrueDurations {
 
     /// Returns how long one reduce fetches if all maps have ended, a part of [`Self::task`].
     pub fn shuffle(&self, job: &Job, index: u32) -> SimSpan {
-        self.plan(&job.spec, SlotKind::Reduce, index).shuffle.alone
+        self.shuffle_of(&job.spec, index)
     }
 
-    fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {
+    /// As [`Self::shuffle`], of a job that is not submitted yet.
+    pub fn shuffle_of(&self, job: &Arc<JobSpec>, index: u32) -> SimSpan {
+        self.plan(job, SlotKind::Reduce, index).shuffle.alone
+    }
+
+    /// As [`Self::task`], of a job that is not submitted yet.
+    pub fn task_of(&self, job: &Arc<JobSpec>, kind: SlotKind, index: u32) -> SimSpan {
         let plan = self.plan(job, kind, index);
         plan.start_up + plan.shuffle.alone + plan.sort.alone + plan.work.alone
     }

@@ -285,6 +285,10 @@ fn computed() -> Vec<NamedQuantity> {
         "suspension": Samples, TIME = Histogram("suspension");
         /// From the order to take a slot to the launch of the task that gets it.
         "preemption_to_launch": Samples, TIME = Histogram("preemption_to_launch");
+        /// From the allocation of a container until its master gets it (YARN).
+        "acquisition": Samples, TIME = Histogram("acquisition");
+        /// From then until it begins on its node (YARN).
+        "container_launch": Samples, TIME = Histogram("container_launch");
         /// How late a scaled clock is.
         "clock_lag": Samples, TIME = Histogram("clock_lag");
     }

@@ -131,7 +131,9 @@ impl Prepared {
     /// If a file cannot be read, or if its content is wrong.
     pub fn new(mut scenario: Scenario, registry: &Registry) -> Result<Self, EmulationError> {
         let begun = kept::now();
-        let (topology, doubts) = topology(&mut scenario, registry.formats())?;
+        let (mut topology, doubts) = topology(&mut scenario, registry.formats())?;
+        let line = registry.line_of(&scenario.hadoop);
+        line.inspect(|line| line.equip(&scenario, &mut topology));
         let topology = Arc::new(topology);
         // Take the workload out: `site` borrows the scenario while checksums of files are written
         // into the workload.
@@ -157,6 +159,11 @@ impl Prepared {
         // Put the workload back, now with the paths and checksums of its files.
         scenario.workload = spec;
         let mut prepared = Self { scenario, topology, workload, doubts, took: Duration::ZERO };
+        if let Some(line) = line {
+            let Self { scenario, topology, workload, doubts, .. } = &mut prepared;
+            let fits = line.check(scenario, topology, workload);
+            doubts.extend(fits.map_err(|what| EmulationError::Unfit { what })?);
+        }
         prepared.note_slots();
         // Check this before asking the policy: the policy may rely on slots and jobs.
         prepared.check()?;

@@ -216,7 +216,11 @@ impl RunBooks {
             Fact::Attempt(attempt, tracker, fact) => {
                 self.enter_attempt(event.at, attempt, tracker, fact);
             }
-            Fact::Member(..) | Fact::Tracker(..) | Fact::World(_) | Fact::Pool(..) => {}
+            Fact::Member(..)
+            | Fact::Tracker(..)
+            | Fact::World(_)
+            | Fact::Pool(..)
+            | Fact::Span(..) => {}
         }
     }
 

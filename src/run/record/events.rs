@@ -87,6 +87,9 @@ impl<'a> EventLine<'a> {
                 .number("held", standing.held)
                 .maybe("share", standing.share.map(|it| CellValue::Decimal(it.slots())))
                 .number("min_share", standing.min_share),
+            Fact::Span(name, span) => {
+                line.fact("span").text("name", name).number("us", span.as_micros())
+            }
         };
         line
     }

@@ -60,6 +60,8 @@ pub(super) struct Histograms {
     folder: PathBuf,
     /// The histograms of the spans; the first value creates one.
     passing: [Option<Histogram<u64>>; PassingSpan::NAMES.len()],
+    /// The histograms of spans of another protocol.
+    foreign: BTreeMap<&'static str, Histogram<u64>>,
     /// The attempts that wait for the slot of a preempted attempt, each with the instant of the
     /// last preemption for its sake.
     awaited: FxHashMap<AttemptId, SimTime>,
@@ -74,6 +76,7 @@ impl Histograms {
         Ok(Self {
             folder: folder.to_owned(),
             passing: Default::default(),
+            foreign: BTreeMap::new(),
             awaited: FxHashMap::default(),
             free: Vec::new(),
         })
@@ -184,6 +187,8 @@ impl Histograms {
         // Sorted by name: the digest depends on the order of lines in the log.
         let mut named: BTreeMap<Cow<'static, str>, _> =
             passing.filter_map(|(name, values)| Some((name.into(), values?))).collect();
+        let foreign = std::mem::take(&mut self.foreign).into_iter();
+        named.extend(foreign.map(|(name, values)| (name.into(), values)));
         let mut note = |name: Cow<'static, str>, span: SimSpan| {
             add(named.entry(name).or_insert_with(empty), span, 1);
         };
@@ -239,6 +244,7 @@ impl Watcher for Histograms {
             Fact::Tracker(tracker, TrackerFact::Down) => {
                 self.tracker_up(event.at, tracker, PerSlot::default());
             }
+            Fact::Span(name, span) => add(self.foreign.entry(name).or_insert_with(empty), span, 1),
             Fact::Tracker(_, TrackerFact::Heartbeat { .. })
             | Fact::Job(..)
             | Fact::Member(..)

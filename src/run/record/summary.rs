@@ -374,7 +374,8 @@ impl Watcher for SummaryTally {
             | Fact::Ledger(..)
             | Fact::Member(..)
             | Fact::Attempt(..)
-            | Fact::Pool(..) => {}
+            | Fact::Pool(..)
+            | Fact::Span(..) => {}
         }
         self.load.see(event, books, |kind| self.available[kind].until(event.at));
         if let Some(shift) = books.shift {

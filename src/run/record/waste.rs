@@ -196,7 +196,8 @@ impl Waste {
             | Fact::Member(..)
             | Fact::Tracker(..)
             | Fact::World(_)
-            | Fact::Pool(..) => {}
+            | Fact::Pool(..)
+            | Fact::Span(..) => {}
         }
         for (id, attempt) in &books.closed {
             self.close(*id, attempt);

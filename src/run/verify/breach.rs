@@ -11,6 +11,9 @@ pub enum InvariantBreach {
     #[error("virtual time ran back from {from}")]
     TimeRanBack { from: SimTime },
 
+    #[error("{0}")]
+    Line(String),
+
     #[error("{tracker} started though it was up")]
     UpTwice { tracker: TrackerId },
     #[error("{tracker} died though it was down")]

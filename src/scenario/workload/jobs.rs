@@ -107,11 +107,11 @@ macro_rules! with_job_settings {
             pub reduce_memory: Bytes,
             /// The cores that a map asks for.
             #[serde(default = "one_core")]
-            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores", "hadoop.protocol": {"not": null}}))]
             pub map_cores: TaskCores,
             /// The cores that a reduce asks for.
             #[serde(default = "one_core")]
-            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores"}))]
+            #[schemars(extend("x-only-if" = {"cluster.resources": "memory+cores", "hadoop.protocol": {"not": null}}))]
             pub reduce_cores: TaskCores,
 
             /// The share of the job's maps that must have ended before its reduces start;
@@ -255,6 +255,9 @@ pub struct JobEntry {
     /// The split of each map and its nodes, if a trace gives them; a list cannot.
     #[serde(skip)]
     pub splits: Option<Arc<[Split]>>,
+    /// The nodes that each reduce asks for, if a trace of YARN gives them; a list cannot.
+    #[serde(skip)]
+    pub reduce_holders: Option<Arc<[Split]>>,
     /// Single attempts, if a trace gives them; a list cannot.
     #[serde(skip)]
     pub traced: Option<Arc<Traced>>,
@@ -594,6 +597,7 @@ impl JobEntry {
             maps,
             reduces,
             input,
+            reduce_holders: self.reduce_holders.clone(),
             map: MapCost {
                 time: self.map_time.clone(),
                 rate: self.map_rate,

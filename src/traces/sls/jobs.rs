@@ -142,6 +142,7 @@ pub(super) fn entry(
         // Only durations are known of these tasks: they read, fetch and sort no bytes.
         input: Some(Bytes::ZERO),
         splits: maps.splits(),
+        reduce_holders: reduces.splits(),
         map_time: maps.times(),
         shuffle_time: Some(SimSpan::ZERO.into()),
         sort_time: SimSpan::ZERO.into(),

@@ -85,7 +85,8 @@ pub struct SlsTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// The memory that the task asks for, in megabytes.
-    #[serde(rename = "container.memory-mb", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "container.memory-mb", alias = "container.memory")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
     /// The cores that the task asks for.
     #[serde(rename = "container.vcores", skip_serializing_if = "Option::is_none")]

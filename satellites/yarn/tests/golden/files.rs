@@ -7,7 +7,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::{
-    MasterMode, PlaceId, TaskSort, YarnJob, YarnNode, YarnRunSpec, YarnSettings, YarnSize, YarnTask,
+    MapReduceTimes, MasterMode, PlaceId, TaskSort, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
+    YarnSize, YarnTask,
 };
 use mumakil_base::units::{SimSpan, SimTime};
 
@@ -124,6 +125,7 @@ pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
             mode: if scenario.am.mode == "managed" { MasterMode::Managed } else { MasterMode::Sls },
             master_size: YarnSize::new(scenario.am.memory_mb, scenario.am.vcores),
             tasks: tasks.collect(),
+            mapreduce: MapReduceTimes::default(),
         });
     }
     let until = SimTime::ZERO + SimSpan::from_millis(scenario.until_ms);

@@ -77,7 +77,10 @@ impl GoldenRows {
                     usage_mb: share.usage.memory,
                     usage_vcores: share.usage.cores,
                 }),
-                YarnFact::Application(..) | YarnFact::Fault(_) => {}
+                YarnFact::Application(..)
+                | YarnFact::Node(..)
+                | YarnFact::Fault(_)
+                | YarnFact::Waits(..) => {}
             }
         }
     }

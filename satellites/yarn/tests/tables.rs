@@ -62,7 +62,7 @@ struct JobTimesRow {
 
 /// The tables of a run.
 #[derive(Clone, Debug, Default)]
-pub struct RunTables {
+pub(crate) struct RunTables {
     containers: BTreeMap<ContainerId, ContainerRow>,
     jobs: Vec<JobTimesRow>,
     rejections: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub struct RunTables {
 
 impl RunTables {
     /// Returns the tables of a run that has not begun.
-    pub fn new(spec: &YarnRunSpec) -> Self {
+    pub(crate) fn new(spec: &YarnRunSpec) -> Self {
         let jobs = spec.jobs.iter().map(|job| JobTimesRow {
             job: job.name.clone(),
             user: job.user.clone(),
@@ -97,7 +97,7 @@ impl RunTables {
     }
 
     /// Adds events.
-    pub fn take(&mut self, events: &[YarnEvent]) {
+    pub(crate) fn take(&mut self, events: &[YarnEvent]) {
         for YarnEvent { at, fact } in events {
             match fact {
                 YarnFact::Container(id, fact) => self.container(at.as_millis(), *id, fact),
@@ -105,28 +105,31 @@ impl RunTables {
                     self.application(at.as_millis(), master.index(), fact);
                 }
                 YarnFact::Fault(fault) => self.fault = Some(fault.clone()),
-                YarnFact::Beat(_) | YarnFact::Share(_) => {}
+                YarnFact::Beat(_)
+                | YarnFact::Node(..)
+                | YarnFact::Share(_)
+                | YarnFact::Waits(..) => {}
             }
         }
     }
 
     /// Returns the jobs that were refused, and why.
-    pub fn rejections(&self) -> &[(String, String)] {
+    pub(crate) fn rejections(&self) -> &[(String, String)] {
         &self.rejections
     }
 
     /// Returns the fault that has ended the ResourceManager.
-    pub fn fault(&self) -> Option<&str> {
+    pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
     /// Returns `containers.csv`.
-    pub fn containers(&self) -> String {
+    pub(crate) fn containers(&self) -> String {
         to_csv(self.containers.values())
     }
 
     /// Returns `jobs.csv`.
-    pub fn jobs(&self) -> String {
+    pub(crate) fn jobs(&self) -> String {
         to_csv(&self.jobs)
     }
 
@@ -176,10 +179,14 @@ impl RunTables {
                     ContainerEnd::Completed => "completed",
                     ContainerEnd::Killed => "killed",
                     ContainerEnd::Expired => "expired",
+                    ContainerEnd::Failed => "failed",
+                    ContainerEnd::Lost => "lost",
+                    ContainerEnd::Released => "released",
                 };
             }
             ContainerFact::Heard => row.am_heard_ms = Some(ms),
-            ContainerFact::Reserved(..)
+            ContainerFact::Done
+            | ContainerFact::Reserved(..)
             | ContainerFact::Unreserved(..)
             | ContainerFact::Allocated(..) => {}
         }
@@ -203,6 +210,11 @@ impl RunTables {
             ApplicationFact::ReducesAsked => &mut row.reduces_asked_ms,
             ApplicationFact::MasterReleased => &mut row.am_released_ms,
             ApplicationFact::Finished => &mut row.finished_ms,
+            ApplicationFact::Placed(_)
+            | ApplicationFact::Asked(..)
+            | ApplicationFact::AttemptFailed
+            | ApplicationFact::Failed
+            | ApplicationFact::Removed => return,
         };
         *time = Some(ms);
     }

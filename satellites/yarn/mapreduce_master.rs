@@ -1,0 +1,584 @@
+//! A job's master as MapReduce 2.7.3 has it: the ResourceManager starts it in a container of its own.
+//!
+//! It calls once in an interval, the first time one interval after it has registered, and uses an
+//! answer at once. The rules of asking are those of Hadoop's `RMContainerAllocator` and
+//! `RMContainerRequestor`:
+//!
+//! - All maps are asked for at once (priority 20), maps that were lost or have failed without a place
+//!   and before all others (5), reduces between (10). Rows hold what is still wanted, and a row that
+//!   has changed replaces the ResourceManager's at the next call; what was allocated in between
+//!   comes on top, fits no task, and is released.
+//! - A container goes to a map on its host, then to one in its rack, then to the first one.
+//! - Reduces wait for a share of the maps (slow start). When no map waits for a container all reduces
+//!   are asked for; until then as many as fit into their part of what the job may have: that part
+//!   grows with the maps that are done, up to a limit, and by all that maps do not need.
+//! - If maps wait, none of them has a container, and there is no headroom for one, the reduces that
+//!   have come the least far give way.
+//!
+//! A task tells the end of its work to its master directly; its node tells the ResourceManager at
+//! the next heartbeat. The shuffle of a reduce begins when all maps have ended, at the earliest with
+//! its container. A map on a node that is lost is done again while there are reduces to end. A new
+//! attempt of the master takes over the tasks that are done. Not here: failures of tasks themselves,
+//! lists of bad nodes, speculation.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
+
+use crate::application_master::{TaskSort, YarnJob};
+use crate::event::{ApplicationFact, ContainerFact, YarnFact};
+use crate::message::{
+    AllocatedContainer, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
+    ContainerWork, MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager,
+    ToResourceManager, YarnMail, YarnOutbox,
+};
+use crate::size::{SizeCalculator, YarnSize};
+use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::protocol::Core;
+
+const RETRIED_MAPS: AskPriority = 5;
+const REDUCES: AskPriority = 10;
+const MAPS: AskPriority = 20;
+
+/// The times of a job beside those of its tasks, and its settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MapReduceTimes {
+    /// From the launch of the master until it registers.
+    pub start_up: SimSpan,
+    /// The shuffle of a reduce; the life of the task is the rest.
+    pub shuffle: SimSpan,
+    /// From the end of the last task until the master unregisters.
+    pub commit: SimSpan,
+    /// The share of the maps that must be done before reduces are asked for
+    /// (`mapreduce.job.reduce.slowstart.completedmaps`).
+    pub slow_start: f32,
+    /// The largest part of the room for reduces while maps wait
+    /// (`yarn.app.mapreduce.am.job.reduce.rampup.limit`).
+    pub ramp_up_limit: f32,
+    /// The part of the room that reduces give up for maps at most
+    /// (`yarn.app.mapreduce.am.job.reduce.preemption.limit`).
+    pub preemption_limit: f32,
+    /// How long a map waits without headroom before reduces give way
+    /// (`mapreduce.job.reducer.preempt.delay.sec`).
+    pub preemption_delay: SimSpan,
+    /// How long it waits with headroom (`mapreduce.job.reducer.unconditional-preempt.delay.sec`).
+    pub unconditional_delay: SimSpan,
+}
+
+impl Default for MapReduceTimes {
+    fn default() -> Self {
+        Self {
+            start_up: SimSpan::ZERO,
+            shuffle: SimSpan::ZERO,
+            commit: SimSpan::ZERO,
+            slow_start: 0.05,
+            ramp_up_limit: 0.5,
+            preemption_limit: 0.5,
+            preemption_delay: SimSpan::ZERO,
+            unconditional_delay: SimSpan::from_secs(300),
+        }
+    }
+}
+
+/// A map that waits for a container.
+#[derive(Clone, Copy, Debug)]
+struct WantedMap {
+    task: u32,
+    since: SimTime,
+    is_retried: bool,
+}
+
+impl WantedMap {
+    fn task_and_priority(self) -> (u32, AskPriority) {
+        (self.task, if self.is_retried { RETRIED_MAPS } else { MAPS })
+    }
+}
+
+/// A task in a container.
+#[derive(Clone, Copy, Debug)]
+struct PlacedTask {
+    task: u32,
+    node: NodeId,
+    /// When its work began, and when it ends on a sound node; `None` while a reduce waits for maps.
+    work: Option<(SimTime, SimTime)>,
+    /// Whether its work is done, or it gave way.
+    is_over: bool,
+}
+
+/// The core of a master. Pairs are of maps and of reduces.
+#[derive(Debug)]
+pub(crate) struct MapReduceMaster {
+    id: MasterId,
+    interval: SimSpan,
+    job: YarnJob,
+    /// How many tasks there are of each sort, and the size of the first one: maps, then reduces.
+    counts: [usize; 2],
+    sizes: [YarnSize; 2],
+    container: Option<(ContainerId, NodeId)>,
+    is_submitted: bool,
+    is_registered: bool,
+    is_over: bool,
+    is_hung: bool,
+    /// When it does something next; steps that were planned before count for nothing.
+    next_step: SimTime,
+    committed_at: Option<SimTime>,
+    /// The node of each task that is done, and how many of each sort there are.
+    done_on: BTreeMap<u32, NodeId>,
+    done: [usize; 2],
+    /// The tasks that were done again or will be.
+    retried: BTreeSet<u32>,
+    maps: BTreeMap<u32, WantedMap>,
+    last_wanted: u32,
+    /// The maps that are wanted in a place or without any, in order; some have a container by now.
+    maps_at: BTreeMap<PlaceId, VecDeque<u32>>,
+    pending: VecDeque<u32>,
+    reduces: VecDeque<u32>,
+    placed: BTreeMap<ContainerId, PlacedTask>,
+    rows: BTreeMap<(AskPriority, PlaceId), i32>,
+    changed: BTreeSet<(AskPriority, PlaceId)>,
+    released: Vec<ContainerId>,
+    headroom: YarnSize,
+    calculator: SizeCalculator,
+    has_slow_started: bool,
+    /// Whether something has changed since reduces were last considered.
+    has_changed: bool,
+    last_done: usize,
+    was_asked: [bool; 2],
+}
+
+impl Core for MapReduceMaster {
+    type Msg = ToMaster;
+
+    fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
+        match message {
+            ToMaster::Lost => self.lose(),
+            _ if self.is_hung || self.is_over => {}
+            ToMaster::Step if self.committed_at.is_some_and(|at| at <= out.now) => self.leave(out),
+            ToMaster::Step if self.next_step <= out.now => self.step(out),
+            ToMaster::Step => {}
+            ToMaster::Launched(id, node) => {
+                self.container = Some((*id, *node));
+                self.plan_step(self.job.mapreduce.start_up, out);
+            }
+            ToMaster::Answer(answer) if self.is_registered => self.take(answer, out),
+            ToMaster::Answer(_) => {}
+            ToMaster::TaskEnded(id) => self.note_end(*id, out),
+            ToMaster::Hang => self.is_hung = self.container.is_some(),
+            ToMaster::Die => {
+                if let Some((id, node)) = self.container {
+                    out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+                    self.lose();
+                }
+            }
+        }
+    }
+}
+
+impl MapReduceMaster {
+    /// Returns a master whose job is still to be submitted.
+    pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
+        let of = |sort| job.tasks.iter().filter(move |task| task.sort == sort);
+        let sorts = [TaskSort::Map, TaskSort::Reduce];
+        let size = |sort| of(sort).next().map_or(YarnSize::new(1, 1), |task| task.size);
+        Self {
+            id,
+            interval,
+            counts: sorts.map(|sort| of(sort).count()),
+            sizes: sorts.map(size),
+            job,
+            container: None,
+            is_submitted: false,
+            is_registered: false,
+            is_over: false,
+            is_hung: false,
+            next_step: SimTime::ZERO,
+            committed_at: None,
+            done_on: BTreeMap::new(),
+            done: [0; 2],
+            retried: BTreeSet::new(),
+            maps: BTreeMap::new(),
+            last_wanted: 0,
+            maps_at: BTreeMap::new(),
+            pending: VecDeque::new(),
+            reduces: VecDeque::new(),
+            placed: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            changed: BTreeSet::new(),
+            released: Vec::new(),
+            headroom: YarnSize::NONE,
+            calculator: SizeCalculator::Memory,
+            has_slow_started: false,
+            has_changed: false,
+            last_done: 0,
+            was_asked: [false; 2],
+        }
+    }
+
+    /// The process is gone; the next one begins with the tasks that are done.
+    fn lose(&mut self) {
+        if self.is_over || !self.is_submitted {
+            return;
+        }
+        let new = Self::new(self.id, self.interval, self.job.clone());
+        let former = mem::replace(self, new);
+        self.is_submitted = true;
+        self.next_step = SimTime::LAST;
+        (self.done_on, self.done) = (former.done_on, former.done);
+        (self.retried, self.was_asked) = (former.retried, former.was_asked);
+    }
+
+    fn plan_step(&mut self, after: SimSpan, out: &mut YarnOutbox) {
+        self.next_step = out.now + after;
+        out.plan(after, YarnMail::Master(self.id, ToMaster::Step));
+    }
+
+    fn step(&mut self, out: &mut YarnOutbox) {
+        if !self.is_submitted {
+            (self.is_submitted, self.next_step) = (true, SimTime::LAST);
+            let submission = AppSubmission {
+                user: self.job.user.clone(),
+                queue: self.job.queue.clone(),
+                managed_master: Some(self.job.master_size),
+            };
+            out.send(ToResourceManager::Submit(self.id, Box::new(submission)));
+            return;
+        }
+        if self.is_registered {
+            self.call(out);
+        } else {
+            self.register(out);
+        }
+        self.plan_step(self.interval, out);
+    }
+
+    fn register(&mut self, out: &mut YarnOutbox) {
+        let Some((id, _)) = self.container else { return };
+        self.is_registered = true;
+        out.emit(YarnFact::Container(id, ContainerFact::IsMaster));
+        for fact in [ApplicationFact::Registered, ApplicationFact::MasterStarted] {
+            out.emit(YarnFact::Application(self.id, fact));
+        }
+        for task in 0..self.job.tasks.len() as u32 {
+            if !self.done_on.contains_key(&task) {
+                self.want(task, false, out.now);
+            }
+        }
+        self.finish_if_done(out);
+    }
+
+    fn call(&mut self, out: &mut YarnOutbox) {
+        let asks = mem::take(&mut self.changed).into_iter().map(|(priority, place)| {
+            let size = self.sizes[usize::from(priority == REDUCES)];
+            let count = self.rows.get(&(priority, place)).copied().unwrap_or(0);
+            ContainerAsk { priority, place, size, count }
+        });
+        let asks: Vec<ContainerAsk> = asks.collect();
+        for (sort, fact) in
+            [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked].into_iter().enumerate()
+        {
+            let is_of = |ask: &ContainerAsk| (ask.priority == REDUCES) == (sort == 1);
+            if !self.was_asked[sort] && asks.iter().any(is_of) {
+                self.was_asked[sort] = true;
+                out.emit(YarnFact::Application(self.id, fact));
+            }
+        }
+        let released = mem::take(&mut self.released);
+        out.send(ToResourceManager::Allocate(self.id, asks, released));
+    }
+
+    // ---- wanted and placed tasks ----
+
+    fn sort(&self, task: u32) -> TaskSort {
+        self.job.tasks[task as usize].sort
+    }
+
+    /// Changes the rows of a task: its places, if it goes by places, and that of all places.
+    fn change_rows(&mut self, task: u32, priority: AskPriority, change: i32) {
+        let [host, rack] = self.job.tasks[task as usize].host_and_rack;
+        let places = [PlaceId::ANY, host, rack];
+        let places = if priority == MAPS { &places[..] } else { &places[..1] };
+        for row in places.iter().map(|place| (priority, *place)) {
+            *self.rows.entry(row).or_default() += change;
+            self.changed.insert(row);
+        }
+    }
+
+    /// Wants a container for a task: for a map at once, for a reduce when its turn comes.
+    fn want(&mut self, task: u32, is_retried: bool, now: SimTime) {
+        self.has_changed = true;
+        if self.sort(task) == TaskSort::Reduce {
+            self.pending.push_back(task);
+            return;
+        }
+        if is_retried {
+            self.retried.insert(task);
+        }
+        let is_retried = self.retried.contains(&task);
+        self.last_wanted += 1;
+        self.maps.insert(self.last_wanted, WantedMap { task, since: now, is_retried });
+        let places = self.job.tasks[task as usize].host_and_rack;
+        for place in if is_retried { &[PlaceId::ANY][..] } else { &places[..] } {
+            self.maps_at.entry(*place).or_default().push_back(self.last_wanted);
+        }
+        self.change_rows(task, if is_retried { RETRIED_MAPS } else { MAPS }, 1);
+    }
+
+    /// Takes the first map that is wanted in a place.
+    fn map_at(&mut self, place: PlaceId) -> Option<(u32, AskPriority)> {
+        let list = self.maps_at.get_mut(&place)?;
+        let map = std::iter::from_fn(|| list.pop_front()).find_map(|it| self.maps.remove(&it))?;
+        Some(map.task_and_priority())
+    }
+
+    fn ask_for_reduces(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(task) = self.pending.pop_front() else { return };
+            self.reduces.push_back(task);
+            self.change_rows(task, REDUCES, 1);
+        }
+    }
+
+    fn take_back_reduces(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(task) = self.reduces.pop_front() else { return };
+            self.pending.push_back(task);
+            self.change_rows(task, REDUCES, -1);
+        }
+    }
+
+    fn count_placed(&self, sort: TaskSort) -> i32 {
+        self.placed.values().filter(|placed| self.sort(placed.task) == sort).count() as i32
+    }
+
+    // ---- answers ----
+
+    fn take(&mut self, answer: &MasterAnswer, out: &mut YarnOutbox) {
+        let is_news = !answer.allocated.is_empty() || !answer.ended.is_empty();
+        self.has_changed |= is_news || self.headroom != answer.headroom;
+        (self.headroom, self.calculator) = (answer.headroom, answer.calculator);
+        let mut again = Vec::new();
+        for (id, end) in &answer.ended {
+            out.emit(YarnFact::Container(*id, ContainerFact::Heard));
+            let Some(placed) = self.placed.remove(id).filter(|placed| !placed.is_over) else {
+                continue;
+            };
+            let is_lost = answer.lost.contains(&placed.node);
+            again.push((placed.task, is_lost || *end == ContainerEnd::Failed));
+        }
+        if !answer.lost.is_empty() && self.done[1] < self.counts[1] {
+            let is_gone = |(task, node): &(&u32, &NodeId)| {
+                answer.lost.contains(node) && self.sort(**task) == TaskSort::Map
+            };
+            let gone: Vec<u32> =
+                self.done_on.iter().filter(is_gone).map(|(task, _)| *task).collect();
+            gone.iter().for_each(|task| _ = self.done_on.remove(task));
+            self.done[0] -= gone.len();
+            again.extend(gone.into_iter().map(|task| (task, true)));
+        }
+        self.assign(&answer.allocated, out);
+        self.consider_reduces(out.now, out);
+        for (task, is_retried) in again {
+            self.want(task, is_retried, out.now);
+        }
+    }
+
+    /// Gives containers to tasks: those without a place first, then maps by host, rack, and order.
+    fn assign(&mut self, allocated: &[AllocatedContainer], out: &mut YarnOutbox) {
+        let mut left = Vec::new();
+        for new in allocated {
+            let which = usize::from(new.priority == REDUCES);
+            let task = match new.priority {
+                _ if self.calculator.containers(new.size, self.sizes[which]) < 1 => None,
+                RETRIED_MAPS => self.map_at(PlaceId::ANY),
+                MAPS => {
+                    left.push(*new);
+                    continue;
+                }
+                _ => self.reduces.pop_front().map(|task| (task, REDUCES)),
+            };
+            self.place(new, task, out);
+        }
+        for level in 0..2 {
+            left.retain(|new| {
+                let map = self.map_at(new.host_and_rack[level]);
+                map.is_none() || !self.place(new, map, out)
+            });
+        }
+        for new in left {
+            let first = self.maps.pop_first().map(|(_, map)| map.task_and_priority());
+            self.place(&new, first, out);
+        }
+    }
+
+    /// Launches a task, or releases the container if there is none; returns whether there is one.
+    fn place(
+        &mut self,
+        new: &AllocatedContainer,
+        task: Option<(u32, AskPriority)>,
+        out: &mut YarnOutbox,
+    ) -> bool {
+        let AllocatedContainer { id, node, .. } = *new;
+        let Some((task, priority)) = task else {
+            self.released.push(id);
+            return false;
+        };
+        self.change_rows(task, priority, -1);
+        let waits = priority == REDUCES && self.done[0] < self.counts[0];
+        let life = (!waits).then(|| self.life(task));
+        let work = life.map(|life| (out.now, out.now + life));
+        self.placed.insert(id, PlacedTask { task, node, work, is_over: false });
+        let work = ContainerWork::Reporting(self.id, life);
+        out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, work)));
+        out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
+        true
+    }
+
+    fn life(&self, task: u32) -> SimSpan {
+        let YarnJob { tasks, mapreduce, .. } = &self.job;
+        match self.sort(task) {
+            TaskSort::Map => tasks[task as usize].life,
+            TaskSort::Reduce => mapreduce.shuffle + tasks[task as usize].life,
+        }
+    }
+
+    /// Notes that the work of a task is done. After the last map, shuffles begin.
+    fn note_end(&mut self, id: ContainerId, out: &mut YarnOutbox) {
+        let Some(placed) = self.placed.get_mut(&id).filter(|placed| !placed.is_over) else {
+            return;
+        };
+        placed.is_over = true;
+        let PlacedTask { task, node, .. } = *placed;
+        out.emit(YarnFact::Container(id, ContainerFact::Done));
+        self.done_on.insert(task, node);
+        self.done[self.sort(task) as usize] += 1;
+        if self.sort(task) == TaskSort::Map && self.done[0] == self.counts[0] {
+            let mut placed = mem::take(&mut self.placed);
+            for (id, it) in placed.iter_mut().filter(|(_, it)| it.work.is_none() && !it.is_over) {
+                let life = self.life(it.task);
+                it.work = Some((out.now, out.now + life));
+                out.send(YarnMail::NodeManager(it.node, ToNodeManager::Proceed(*id, life)));
+            }
+            self.placed = placed;
+        }
+        self.finish_if_done(out);
+    }
+
+    fn finish_if_done(&mut self, out: &mut YarnOutbox) {
+        if self.done_on.len() == self.job.tasks.len() {
+            self.committed_at = Some(out.now + self.job.mapreduce.commit);
+            out.plan(self.job.mapreduce.commit, YarnMail::Master(self.id, ToMaster::Step));
+        }
+    }
+
+    fn leave(&mut self, out: &mut YarnOutbox) {
+        self.is_over = true;
+        out.send(ToResourceManager::Unregister(self.id));
+        out.emit(YarnFact::Application(self.id, ApplicationFact::Finished));
+        if let Some((id, node)) = self.container {
+            out.send(YarnMail::NodeManager(node, ToNodeManager::EndMaster(id)));
+            out.emit(YarnFact::Application(self.id, ApplicationFact::MasterReleased));
+        }
+    }
+
+    // ---- reduces ----
+
+    fn consider_reduces(&mut self, now: SimTime, out: &mut YarnOutbox) {
+        let done = mem::replace(&mut self.last_done, self.done_on.len());
+        if self.has_changed || done != self.last_done || !self.maps.is_empty() {
+            self.has_changed = false;
+            if !self.give_way(now, out) {
+                self.ramp();
+            }
+        }
+    }
+
+    /// Returns all that the job may have: what its tasks have, and what it may still get.
+    fn room(&self) -> YarnSize {
+        let [maps, reduces] = [(0, TaskSort::Map), (1, TaskSort::Reduce)]
+            .map(|(which, sort)| self.sizes[which].repeated(self.count_placed(sort)));
+        self.headroom + maps + reduces
+    }
+
+    /// Lets reduces give way to maps that wait, if no map has a container.
+    fn give_way(&mut self, now: SimTime, out: &mut YarnOutbox) -> bool {
+        let MapReduceTimes { preemption_limit, preemption_delay, unconditional_delay, .. } =
+            self.job.mapreduce;
+        if self.counts[1] == 0 || 0 < self.count_placed(TaskSort::Map) {
+            return false;
+        }
+        let hanging = |delay: SimSpan| {
+            let waits = |map: &&WantedMap| delay.is_zero() || map.since + delay < now;
+            self.maps.values().filter(waits).count() as i32
+        };
+        let mut waiting = hanging(unconditional_delay);
+        if waiting == 0 && self.calculator.containers(self.headroom, self.sizes[0]) < 1 {
+            waiting = hanging(preemption_delay);
+        }
+        if waiting == 0 {
+            return false;
+        }
+        self.take_back_reduces(self.reduces.len());
+        let [map, reduce] = self.sizes;
+        let parts = |size: YarnSize| {
+            let by_memory = size.memory.saturating_add(reduce.memory - 1) / reduce.memory;
+            let by_cores = size.cores.saturating_add(reduce.cores - 1) / reduce.cores;
+            if self.calculator == SizeCalculator::Memory {
+                by_memory
+            } else {
+                by_memory.max(by_cores)
+            }
+        };
+        let at_most = parts(self.room().times(f64::from(preemption_limit)));
+        let count = parts(map).max(at_most).min(parts(map.repeated(waiting)));
+        let progress = |placed: &PlacedTask| {
+            placed
+                .work
+                .map_or(0.0, |(from, to)| (now - from).as_secs_f64() / (to - from).as_secs_f64())
+        };
+        // One that gave way before, and still has its container, is chosen again in vain.
+        let is_left = |(_, it): &(&ContainerId, &PlacedTask)| {
+            self.sort(it.task) == TaskSort::Reduce && !self.done_on.contains_key(&it.task)
+        };
+        let left = self.placed.iter().filter(is_left);
+        let mut left: Vec<(ContainerId, PlacedTask)> = left.map(|(id, it)| (*id, *it)).collect();
+        left.sort_by(|one, other| progress(&one.1).total_cmp(&progress(&other.1)));
+        let chosen = left.into_iter().take(count.max(0) as usize);
+        for (id, placed) in chosen.filter(|(_, placed)| !placed.is_over) {
+            self.placed.insert(id, PlacedTask { is_over: true, ..placed });
+            out.send(YarnMail::NodeManager(placed.node, ToNodeManager::Fail(id)));
+            self.want(placed.task, false, now);
+        }
+        true
+    }
+
+    /// Asks for more reduces, or takes asks back, by their part of the room.
+    fn ramp(&mut self) {
+        let MapReduceTimes { slow_start, ramp_up_limit, .. } = self.job.mapreduce;
+        let (all, done) = (self.counts[0], self.done[0]);
+        if self.pending.is_empty() {
+            return;
+        }
+        self.has_slow_started |= (slow_start * all as f32).ceil() as usize <= done;
+        if !self.has_slow_started {
+            return;
+        }
+        if self.maps.is_empty() {
+            self.ask_for_reduces(self.pending.len());
+            return;
+        }
+        let [map, reduce] = self.sizes;
+        let maps = self.maps.len() as i32 + self.count_placed(TaskSort::Map);
+        let reduces = self.reduces.len() as i32 + self.count_placed(TaskSort::Reduce);
+        let part = (done as f32 / all as f32).min(ramp_up_limit);
+        let room = self.room();
+        let mut for_reduces = room.times(f64::from(part));
+        let for_maps = room - for_reduces;
+        if maps <= self.calculator.containers(for_maps, map) {
+            for_reduces += for_maps - map.repeated(maps);
+        }
+        let more = self.calculator.containers(for_reduces - reduce.repeated(reduces), reduce);
+        match usize::try_from(more) {
+            Ok(more) => self.ask_for_reduces(more),
+            Err(_) => self.take_back_reduces(more.unsigned_abs() as usize),
+        }
+    }
+}
