@@ -73,7 +73,7 @@ pub enum MasterMode {
 }
 
 /// A job: what a master has to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct YarnJob {
     /// The name of the job.
     pub name: String,
@@ -126,7 +126,7 @@ impl YarnJob {
 }
 
 /// The core of a master.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ApplicationMaster {
     id: MasterId,
     interval: SimSpan,
@@ -188,16 +188,7 @@ impl ApplicationMaster {
             maps: TaskStates::new(&job, TaskSort::Map),
             reduces: TaskStates::new(&job, TaskSort::Reduce),
             job,
-            answers: VecDeque::new(),
-            outstanding: 0,
-            is_looking: false,
-            container: None,
-            is_running: false,
-            is_submitted: false,
-            is_registered: false,
-            is_finished: false,
-            is_over: false,
-            is_hung: false,
+            ..Self::default()
         }
     }
 
@@ -257,7 +248,7 @@ impl ApplicationMaster {
 
     fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
         self.outstanding += 1;
-        out.send(ToResourceManager::Allocate(self.id, asks, Vec::new()));
+        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, Vec::new()))));
     }
 
     /// Looks at one answer: is the master's container there? If so, the master runs at once.

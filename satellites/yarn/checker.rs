@@ -50,13 +50,13 @@ struct CheckedLife {
 #[derive(Debug, Default)]
 struct CheckedApp {
     user: String,
-    ceilings: Vec<QueueCeiling>,
+    ceilings: Box<[QueueCeiling]>,
     /// How many containers are still asked for, by priority.
     asked: BTreeMap<AskPriority, i32>,
 }
 
 /// Checks the events of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct YarnChecker {
     sizes: Vec<YarnSize>,
     users: Vec<String>,
@@ -86,13 +86,7 @@ impl YarnChecker {
             is_up: vec![false; sizes.len()],
             kept: vec![None; sizes.len()],
             sizes,
-            total: YarnSize::NONE,
-            apps: Vec::new(),
-            app_of: BTreeMap::new(),
-            containers: BTreeMap::new(),
-            used: BTreeMap::new(),
-            now: SimTime::ZERO,
-            breaches: Vec::new(),
+            ..Self::default()
         }
     }
 

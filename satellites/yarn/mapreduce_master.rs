@@ -38,6 +38,9 @@ use mumakil_core::protocol::Core;
 const RETRIED_MAPS: AskPriority = 5;
 const REDUCES: AskPriority = 10;
 const MAPS: AskPriority = 20;
+/// How long a map waits until reduces give way although there is headroom: the default of
+/// `mapreduce.job.reducer.unconditional-preempt.delay.sec`. Without headroom it need not wait.
+const PATIENCE_OF_MAPS: SimSpan = SimSpan::from_secs(300);
 
 /// The times of a job beside those of its tasks, and its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,11 +60,6 @@ pub struct MapReduceTimes {
     /// The part of the room that reduces give up for maps at most
     /// (`yarn.app.mapreduce.am.job.reduce.preemption.limit`).
     pub preemption_limit: f32,
-    /// How long a map waits without headroom before reduces give way
-    /// (`mapreduce.job.reducer.preempt.delay.sec`).
-    pub preemption_delay: SimSpan,
-    /// How long it waits with headroom (`mapreduce.job.reducer.unconditional-preempt.delay.sec`).
-    pub unconditional_delay: SimSpan,
 }
 
 impl Default for MapReduceTimes {
@@ -73,8 +71,6 @@ impl Default for MapReduceTimes {
             slow_start: 0.05,
             ramp_up_limit: 0.5,
             preemption_limit: 0.5,
-            preemption_delay: SimSpan::ZERO,
-            unconditional_delay: SimSpan::from_secs(300),
         }
     }
 }
@@ -83,14 +79,8 @@ impl Default for MapReduceTimes {
 #[derive(Clone, Copy, Debug)]
 struct WantedMap {
     task: u32,
+    priority: AskPriority,
     since: SimTime,
-    is_retried: bool,
-}
-
-impl WantedMap {
-    fn task_and_priority(self) -> (u32, AskPriority) {
-        (self.task, if self.is_retried { RETRIED_MAPS } else { MAPS })
-    }
 }
 
 /// A task in a container.
@@ -105,12 +95,12 @@ struct PlacedTask {
 }
 
 /// The core of a master. Pairs are of maps and of reduces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MapReduceMaster {
     id: MasterId,
     interval: SimSpan,
     job: YarnJob,
-    /// How many tasks there are of each sort, and the size of the first one: maps, then reduces.
+    /// How many tasks there are, and the size of the first one.
     counts: [usize; 2],
     sizes: [YarnSize; 2],
     container: Option<(ContainerId, NodeId)>,
@@ -121,7 +111,7 @@ pub(crate) struct MapReduceMaster {
     /// When it does something next; steps that were planned before count for nothing.
     next_step: SimTime,
     committed_at: Option<SimTime>,
-    /// The node of each task that is done, and how many of each sort there are.
+    /// The node of each task that is done, and how many there are.
     done_on: BTreeMap<u32, NodeId>,
     done: [usize; 2],
     /// The tasks that were done again or will be.
@@ -178,38 +168,15 @@ impl MapReduceMaster {
     pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
         let of = |sort| job.tasks.iter().filter(move |task| task.sort == sort);
         let sorts = [TaskSort::Map, TaskSort::Reduce];
-        let size = |sort| of(sort).next().map_or(YarnSize::new(1, 1), |task| task.size);
+        let one = YarnSize::new(1, 1);
+        let size = |sort| of(sort).next().map_or(one, |task| task.size.most(one));
         Self {
             id,
             interval,
             counts: sorts.map(|sort| of(sort).count()),
             sizes: sorts.map(size),
             job,
-            container: None,
-            is_submitted: false,
-            is_registered: false,
-            is_over: false,
-            is_hung: false,
-            next_step: SimTime::ZERO,
-            committed_at: None,
-            done_on: BTreeMap::new(),
-            done: [0; 2],
-            retried: BTreeSet::new(),
-            maps: BTreeMap::new(),
-            last_wanted: 0,
-            maps_at: BTreeMap::new(),
-            pending: VecDeque::new(),
-            reduces: VecDeque::new(),
-            placed: BTreeMap::new(),
-            rows: BTreeMap::new(),
-            changed: BTreeSet::new(),
-            released: Vec::new(),
-            headroom: YarnSize::NONE,
-            calculator: SizeCalculator::Memory,
-            has_slow_started: false,
-            has_changed: false,
-            last_done: 0,
-            was_asked: [false; 2],
+            ..Self::default()
         }
     }
 
@@ -272,17 +239,16 @@ impl MapReduceMaster {
             ContainerAsk { priority, place, size, count }
         });
         let asks: Vec<ContainerAsk> = asks.collect();
-        for (sort, fact) in
-            [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked].into_iter().enumerate()
-        {
-            let is_of = |ask: &ContainerAsk| (ask.priority == REDUCES) == (sort == 1);
-            if !self.was_asked[sort] && asks.iter().any(is_of) {
-                self.was_asked[sort] = true;
-                out.emit(YarnFact::Application(self.id, fact));
+        for ask in &asks {
+            let is_reduce = ask.priority == REDUCES;
+            if !mem::replace(&mut self.was_asked[usize::from(is_reduce)], true) {
+                let facts = [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked];
+                let [maps, reduces] = facts.map(|fact| YarnFact::Application(self.id, fact));
+                out.emit(if is_reduce { reduces } else { maps });
             }
         }
         let released = mem::take(&mut self.released);
-        out.send(ToResourceManager::Allocate(self.id, asks, released));
+        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, released))));
     }
 
     // ---- wanted and placed tasks ----
@@ -312,21 +278,24 @@ impl MapReduceMaster {
         if is_retried {
             self.retried.insert(task);
         }
-        let is_retried = self.retried.contains(&task);
-        self.last_wanted += 1;
-        self.maps.insert(self.last_wanted, WantedMap { task, since: now, is_retried });
         let places = self.job.tasks[task as usize].host_and_rack;
-        for place in if is_retried { &[PlaceId::ANY][..] } else { &places[..] } {
+        let (priority, places) = match self.retried.contains(&task) {
+            true => (RETRIED_MAPS, &[PlaceId::ANY][..]),
+            false => (MAPS, &places[..]),
+        };
+        self.last_wanted += 1;
+        self.maps.insert(self.last_wanted, WantedMap { task, priority, since: now });
+        for place in places {
             self.maps_at.entry(*place).or_default().push_back(self.last_wanted);
         }
-        self.change_rows(task, if is_retried { RETRIED_MAPS } else { MAPS }, 1);
+        self.change_rows(task, priority, 1);
     }
 
     /// Takes the first map that is wanted in a place.
     fn map_at(&mut self, place: PlaceId) -> Option<(u32, AskPriority)> {
         let list = self.maps_at.get_mut(&place)?;
         let map = std::iter::from_fn(|| list.pop_front()).find_map(|it| self.maps.remove(&it))?;
-        Some(map.task_and_priority())
+        Some((map.task, map.priority))
     }
 
     fn ask_for_reduces(&mut self, count: usize) {
@@ -375,7 +344,11 @@ impl MapReduceMaster {
             again.extend(gone.into_iter().map(|task| (task, true)));
         }
         self.assign(&answer.allocated, out);
-        self.consider_reduces(out.now, out);
+        self.has_changed |= !self.maps.is_empty();
+        let done = mem::replace(&mut self.last_done, self.done_on.len());
+        if (mem::take(&mut self.has_changed) || done != self.last_done) && !self.give_way(out) {
+            self.ramp();
+        }
         for (task, is_retried) in again {
             self.want(task, is_retried, out.now);
         }
@@ -404,7 +377,7 @@ impl MapReduceMaster {
             });
         }
         for new in left {
-            let first = self.maps.pop_first().map(|(_, map)| map.task_and_priority());
+            let first = self.maps.pop_first().map(|(_, map)| (map.task, map.priority));
             self.place(&new, first, out);
         }
     }
@@ -422,22 +395,24 @@ impl MapReduceMaster {
             return false;
         };
         self.change_rows(task, priority, -1);
-        let waits = priority == REDUCES && self.done[0] < self.counts[0];
-        let life = (!waits).then(|| self.life(task));
-        let work = life.map(|life| (out.now, out.now + life));
-        self.placed.insert(id, PlacedTask { task, node, work, is_over: false });
-        let work = ContainerWork::Reporting(self.id, life);
+        let work = ContainerWork::Reporting(self.id);
         out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, work)));
         out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
+        let mut placed = PlacedTask { task, node, work: None, is_over: false };
+        if priority != REDUCES || self.done[0] == self.counts[0] {
+            self.proceed(id, &mut placed, out);
+        }
+        self.placed.insert(id, placed);
         true
     }
 
-    fn life(&self, task: u32) -> SimSpan {
-        let YarnJob { tasks, mapreduce, .. } = &self.job;
-        match self.sort(task) {
-            TaskSort::Map => tasks[task as usize].life,
-            TaskSort::Reduce => mapreduce.shuffle + tasks[task as usize].life,
-        }
+    /// Begins the work of a task: of a reduce with the shuffle.
+    fn proceed(&self, id: ContainerId, placed: &mut PlacedTask, out: &mut YarnOutbox) {
+        let is_map = self.sort(placed.task) == TaskSort::Map;
+        let shuffle = if is_map { SimSpan::ZERO } else { self.job.mapreduce.shuffle };
+        let life = shuffle + self.job.tasks[placed.task as usize].life;
+        placed.work = Some((out.now, out.now + life));
+        out.send(YarnMail::NodeManager(placed.node, ToNodeManager::Proceed(id, life)));
     }
 
     /// Notes that the work of a task is done. After the last map, shuffles begin.
@@ -452,9 +427,7 @@ impl MapReduceMaster {
         if self.sort(task) == TaskSort::Map && self.done[0] == self.counts[0] {
             let mut placed = mem::take(&mut self.placed);
             for (id, it) in placed.iter_mut().filter(|(_, it)| it.work.is_none() && !it.is_over) {
-                let life = self.life(it.task);
-                it.work = Some((out.now, out.now + life));
-                out.send(YarnMail::NodeManager(it.node, ToNodeManager::Proceed(*id, life)));
+                self.proceed(*id, it, out);
             }
             self.placed = placed;
         }
@@ -480,16 +453,6 @@ impl MapReduceMaster {
 
     // ---- reduces ----
 
-    fn consider_reduces(&mut self, now: SimTime, out: &mut YarnOutbox) {
-        let done = mem::replace(&mut self.last_done, self.done_on.len());
-        if self.has_changed || done != self.last_done || !self.maps.is_empty() {
-            self.has_changed = false;
-            if !self.give_way(now, out) {
-                self.ramp();
-            }
-        }
-    }
-
     /// Returns all that the job may have: what its tasks have, and what it may still get.
     fn room(&self) -> YarnSize {
         let [maps, reduces] = [(0, TaskSort::Map), (1, TaskSort::Reduce)]
@@ -498,19 +461,15 @@ impl MapReduceMaster {
     }
 
     /// Lets reduces give way to maps that wait, if no map has a container.
-    fn give_way(&mut self, now: SimTime, out: &mut YarnOutbox) -> bool {
-        let MapReduceTimes { preemption_limit, preemption_delay, unconditional_delay, .. } =
-            self.job.mapreduce;
+    fn give_way(&mut self, out: &mut YarnOutbox) -> bool {
+        let now = out.now;
         if self.counts[1] == 0 || 0 < self.count_placed(TaskSort::Map) {
             return false;
         }
-        let hanging = |delay: SimSpan| {
-            let waits = |map: &&WantedMap| delay.is_zero() || map.since + delay < now;
-            self.maps.values().filter(waits).count() as i32
-        };
-        let mut waiting = hanging(unconditional_delay);
+        let hangs = |map: &&WantedMap| map.since + PATIENCE_OF_MAPS < now;
+        let mut waiting = self.maps.values().filter(hangs).count();
         if waiting == 0 && self.calculator.containers(self.headroom, self.sizes[0]) < 1 {
-            waiting = hanging(preemption_delay);
+            waiting = self.maps.len();
         }
         if waiting == 0 {
             return false;
@@ -526,8 +485,8 @@ impl MapReduceMaster {
                 by_memory.max(by_cores)
             }
         };
-        let at_most = parts(self.room().times(f64::from(preemption_limit)));
-        let count = parts(map).max(at_most).min(parts(map.repeated(waiting)));
+        let at_most = parts(self.room().times(f64::from(self.job.mapreduce.preemption_limit)));
+        let count = parts(map).max(at_most).min(parts(map.repeated(waiting as i32)));
         let progress = |placed: &PlacedTask| {
             placed
                 .work

@@ -55,9 +55,7 @@ impl Core for ResourceManager {
             }
             ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
             ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
-            ToResourceManager::Allocate(master, asks, released) => {
-                self.allocate(*master, asks, released, out);
-            }
+            ToResourceManager::Allocate(master, call) => self.allocate(*master, call, out),
             ToResourceManager::Unregister(master) => self.unregister(*master),
             ToResourceManager::Tick(tick) => self.tick(*tick, out),
         }
@@ -121,15 +119,11 @@ impl ResourceManager {
         for container in &report.launched {
             self.books.launched(id, *container);
         }
-        for container in &report.completed {
-            self.end(*container, ContainerEnd::Completed);
-        }
-        for container in &report.failed {
-            self.end(*container, ContainerEnd::Failed);
+        for (container, end) in &report.ended {
+            self.end(*container, *end);
         }
         // An aborted container is out of the books since it was ordered to end.
-        let ends = [&report.completed, &report.failed, &report.aborted];
-        let has_ends = ends.iter().any(|list| !list.is_empty());
+        let has_ends = !report.ended.is_empty() || !report.aborted.is_empty();
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
             out.emit(YarnFact::Fault(fault));
             out.stop = Some(RunStop::Done);
@@ -177,7 +171,7 @@ impl ResourceManager {
             self.master_is_over();
             return;
         }
-        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app));
+        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app).into());
         out.emit(YarnFact::Application(master, placed));
         self.apps[master.index()] = Some(app);
         if managed.is_none() {
@@ -198,8 +192,7 @@ impl ResourceManager {
     fn allocate(
         &mut self,
         master: MasterId,
-        asks: &[ContainerAsk],
-        released: &[ContainerId],
+        (asks, released): &(Vec<ContainerAsk>, Vec<ContainerId>),
         out: &mut YarnOutbox,
     ) {
         // An application that was refused or has gone gets an empty answer.
