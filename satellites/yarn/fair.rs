@@ -466,11 +466,12 @@ impl YarnScheduler for YarnFair {
 
     fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
         let queues = self.queues.upwards(self.app(app).queue).map(|id| self.queues.get(id));
-        let ceiling = |queue: &queues::FairQueue| QueueCeiling {
-            queue: queue.name.clone(),
-            rule: CeilingRule::Fair(queue.max),
-        };
-        queues.map(ceiling).collect()
+        queues
+            .map(|queue| QueueCeiling {
+                queue: queue.name.clone(),
+                rule: CeilingRule::Fair(queue.max),
+            })
+            .collect()
     }
 
     fn is_full(&self, app: AppId) -> bool {

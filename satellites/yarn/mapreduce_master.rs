@@ -94,6 +94,15 @@ struct PlacedTask {
     is_over: bool,
 }
 
+impl PlacedTask {
+    /// Returns how far it has come, from 0 to 1.
+    fn progress(self, now: SimTime) -> f64 {
+        self.work.map_or(0.0, |(from, to)| {
+            (now - from).as_secs_f64() / (to - from).as_secs_f64().max(1e-6)
+        })
+    }
+}
+
 /// The core of a master. Pairs are of maps and of reduces.
 #[derive(Debug, Default)]
 pub(crate) struct MapReduceMaster {
@@ -166,15 +175,16 @@ impl Core for MapReduceMaster {
 impl MapReduceMaster {
     /// Returns a master whose job is still to be submitted.
     pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
-        let of = |sort| job.tasks.iter().filter(move |task| task.sort == sort);
         let sorts = [TaskSort::Map, TaskSort::Reduce];
-        let one = YarnSize::new(1, 1);
-        let size = |sort| of(sort).next().map_or(one, |task| task.size.most(one));
+        let tasks = &job.tasks;
         Self {
             id,
             interval,
-            counts: sorts.map(|sort| of(sort).count()),
-            sizes: sorts.map(size),
+            counts: sorts.map(|sort| tasks.iter().filter(|task| task.sort == sort).count()),
+            sizes: sorts.map(|sort| {
+                let first = tasks.iter().find(|task| task.sort == sort);
+                first.map_or_else(YarnSize::default, |task| task.size).most(YarnSize::new(1, 1))
+            }),
             job,
             ..Self::default()
         }
@@ -334,11 +344,9 @@ impl MapReduceMaster {
             again.push((placed.task, is_lost || *end == ContainerEnd::Failed));
         }
         if !answer.lost.is_empty() && self.done[1] < self.counts[1] {
-            let is_gone = |(task, node): &(&u32, &NodeId)| {
-                answer.lost.contains(node) && self.sort(**task) == TaskSort::Map
-            };
-            let gone: Vec<u32> =
-                self.done_on.iter().filter(is_gone).map(|(task, _)| *task).collect();
+            let on_lost = self.done_on.iter().filter(|(_, node)| answer.lost.contains(node));
+            let maps = on_lost.map(|(task, _)| *task).filter(|it| self.sort(*it) == TaskSort::Map);
+            let gone: Vec<u32> = maps.collect();
             gone.iter().for_each(|task| _ = self.done_on.remove(task));
             self.done[0] -= gone.len();
             again.extend(gone.into_iter().map(|task| (task, true)));
@@ -466,8 +474,8 @@ impl MapReduceMaster {
         if self.counts[1] == 0 || 0 < self.count_placed(TaskSort::Map) {
             return false;
         }
-        let hangs = |map: &&WantedMap| map.since + PATIENCE_OF_MAPS < now;
-        let mut waiting = self.maps.values().filter(hangs).count();
+        let hanging = self.maps.values().filter(|map| map.since + PATIENCE_OF_MAPS < now);
+        let mut waiting = hanging.count();
         if waiting == 0 && self.calculator.containers(self.headroom, self.sizes[0]) < 1 {
             waiting = self.maps.len();
         }
@@ -476,29 +484,17 @@ impl MapReduceMaster {
         }
         self.take_back_reduces(self.reduces.len());
         let [map, reduce] = self.sizes;
-        let parts = |size: YarnSize| {
-            let by_memory = size.memory.saturating_add(reduce.memory - 1) / reduce.memory;
-            let by_cores = size.cores.saturating_add(reduce.cores - 1) / reduce.cores;
-            if self.calculator == SizeCalculator::Memory {
-                by_memory
-            } else {
-                by_memory.max(by_cores)
-            }
-        };
-        let at_most = parts(self.room().times(f64::from(self.job.mapreduce.preemption_limit)));
-        let count = parts(map).max(at_most).min(parts(map.repeated(waiting as i32)));
-        let progress = |placed: &PlacedTask| {
-            placed
-                .work
-                .map_or(0.0, |(from, to)| (now - from).as_secs_f64() / (to - from).as_secs_f64())
-        };
+        let at_most = self.room().times(f64::from(self.job.mapreduce.preemption_limit));
+        let [for_one, at_most, for_all] = [map, at_most, map.repeated(waiting as i32)]
+            .map(|size| containers_for(self.calculator, size, reduce));
+        let count = for_one.max(at_most).min(for_all);
         // One that gave way before, and still has its container, is chosen again in vain.
-        let is_left = |(_, it): &(&ContainerId, &PlacedTask)| {
+        let placed = self.placed.iter().map(|(id, placed)| (*id, *placed));
+        let left = placed.filter(|(_, it)| {
             self.sort(it.task) == TaskSort::Reduce && !self.done_on.contains_key(&it.task)
-        };
-        let left = self.placed.iter().filter(is_left);
-        let mut left: Vec<(ContainerId, PlacedTask)> = left.map(|(id, it)| (*id, *it)).collect();
-        left.sort_by(|one, other| progress(&one.1).total_cmp(&progress(&other.1)));
+        });
+        let mut left: Vec<(ContainerId, PlacedTask)> = left.collect();
+        left.sort_by(|(_, one), (_, other)| one.progress(now).total_cmp(&other.progress(now)));
         let chosen = left.into_iter().take(count.max(0) as usize);
         for (id, placed) in chosen.filter(|(_, placed)| !placed.is_over) {
             self.placed.insert(id, PlacedTask { is_over: true, ..placed });
@@ -537,6 +533,17 @@ impl MapReduceMaster {
         match usize::try_from(more) {
             Ok(more) => self.ask_for_reduces(more),
             Err(_) => self.take_back_reduces(more.unsigned_abs() as usize),
+        }
+    }
+}
+
+/// Returns how many containers of a size make up for an amount, rounded up.
+fn containers_for(calculator: SizeCalculator, amount: YarnSize, size: YarnSize) -> i32 {
+    let by_memory = amount.memory.saturating_add(size.memory - 1) / size.memory;
+    match calculator {
+        SizeCalculator::Memory => by_memory,
+        SizeCalculator::Dominant => {
+            by_memory.max(amount.cores.saturating_add(size.cores - 1) / size.cores)
         }
     }
 }

@@ -268,16 +268,20 @@ impl ResourceManager {
         out.send(YarnMail::Master(master, ToMaster::Lost));
         self.clear(id);
         self.books.ended_masters.retain(|(app, _)| *app != id);
-        let fact = |it| YarnFact::Application(master, it);
-        self.books.facts.push(fact(ApplicationFact::AttemptFailed));
+        let mut facts = vec![ApplicationFact::AttemptFailed];
+        if is_last {
+            facts.extend([ApplicationFact::Failed, ApplicationFact::Removed]);
+        }
+        self.books.facts.extend(facts.into_iter().map(|it| YarnFact::Application(master, it)));
         self.books.begin_attempt(id);
-        if !is_last && self.scheduler.submit(&mut self.books, id).is_ok() {
-            self.ask_for_master(id);
-        } else {
+        if is_last {
             self.books.app_mut(id).is_stopped = true;
             self.apps[master.index()] = None;
             self.master_is_over();
-            self.books.facts.extend([ApplicationFact::Failed, ApplicationFact::Removed].map(fact));
+        } else {
+            let placed = self.scheduler.submit(&mut self.books, id);
+            placed.expect("a queue takes an application that has just left it");
+            self.ask_for_master(id);
         }
     }
 
