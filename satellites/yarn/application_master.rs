@@ -167,7 +167,7 @@ impl Core for ApplicationMaster {
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
             ToMaster::TaskEnded(_) => {}
-            ToMaster::Hang => self.is_hung = true,
+            ToMaster::Hang => self.is_hung = self.container.is_some(),
             ToMaster::Die => {
                 if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
                     out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
