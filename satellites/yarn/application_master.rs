@@ -78,7 +78,7 @@ pub enum MasterMode {
 }
 
 /// A job: what a master has to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct YarnJob {
     /// The name of the job.
     pub name: String,
@@ -131,7 +131,7 @@ impl YarnJob {
 }
 
 /// The core of a master.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ApplicationMaster {
     id: MasterId,
     interval: SimSpan,
@@ -172,7 +172,7 @@ impl Core for ApplicationMaster {
             }
             ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
             ToMaster::TaskEnded(_) => {}
-            ToMaster::Hang => self.is_hung = true,
+            ToMaster::Hang => self.is_hung = self.container.is_some(),
             ToMaster::Die => {
                 if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
                     out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
@@ -193,16 +193,7 @@ impl ApplicationMaster {
             maps: TaskStates::new(&job, TaskSort::Map),
             reduces: TaskStates::new(&job, TaskSort::Reduce),
             job,
-            answers: VecDeque::new(),
-            outstanding: 0,
-            is_looking: false,
-            container: None,
-            is_running: false,
-            is_submitted: false,
-            is_registered: false,
-            is_finished: false,
-            is_over: false,
-            is_hung: false,
+            ..Self::default()
         }
     }
 
@@ -262,7 +253,7 @@ impl ApplicationMaster {
 
     fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
         self.outstanding += 1;
-        out.send(ToResourceManager::Allocate(self.id, asks, Vec::new()));
+        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, Vec::new()))));
     }
 
     /// Looks at one answer: is the master's container there? If so, the master runs at once.

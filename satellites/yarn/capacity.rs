@@ -131,17 +131,17 @@ impl YarnScheduler for YarnCapacity {
     }
 
     fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
-        let leaf = self.queues.get(self.apps[&app].queue);
-        let above = |queue: &&queues::CapacityQueue| Some(self.queues.get(queue.parent?));
-        let ceiling = |queue: &queues::CapacityQueue| QueueCeiling {
-            queue: queue.path.clone(),
-            rule: CeilingRule::Capacity {
-                calculator: self.settings.calculator,
-                most: queue.max_capacity,
-                user: queue.leaf.as_ref().map(|leaf| (queue.capacity, leaf.user_limit_factor)),
-            },
-        };
-        std::iter::successors(Some(leaf), above).map(ceiling).collect()
+        let mut ceilings = Vec::new();
+        let mut next = Some(self.apps[&app].queue);
+        while let Some(id) = next {
+            let queue = self.queues.get(id);
+            let user = queue.leaf.as_ref().map(|leaf| (queue.capacity, leaf.user_limit_factor));
+            let (calculator, most) = (self.settings.calculator, queue.max_capacity);
+            let rule = CeilingRule::Capacity { calculator, most, user };
+            ceilings.push(QueueCeiling { queue: queue.path.clone(), rule });
+            next = queue.parent;
+        }
+        ceilings
     }
 
     fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {

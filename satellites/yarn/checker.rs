@@ -50,13 +50,13 @@ struct CheckedLife {
 #[derive(Debug, Default)]
 struct CheckedApp {
     user: String,
-    ceilings: Vec<QueueCeiling>,
+    ceilings: Box<[QueueCeiling]>,
     /// How many containers are still asked for, by priority.
     asked: BTreeMap<AskPriority, i32>,
 }
 
 /// Checks the events of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct YarnChecker {
     sizes: Vec<YarnSize>,
     users: Vec<String>,
@@ -86,13 +86,7 @@ impl YarnChecker {
             is_up: vec![false; sizes.len()],
             kept: vec![None; sizes.len()],
             sizes,
-            total: YarnSize::NONE,
-            apps: Vec::new(),
-            app_of: BTreeMap::new(),
-            containers: BTreeMap::new(),
-            used: BTreeMap::new(),
-            now: SimTime::ZERO,
-            breaches: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -251,13 +245,18 @@ impl YarnChecker {
         }
     }
 
+    /// Returns what a queue or a user in it has, without and with reservations.
+    fn used(&self, queue: &str, user: Option<&str>) -> [YarnSize; 2] {
+        let key = (queue.to_owned(), user.map(str::to_owned));
+        self.used.get(&key).copied().unwrap_or_default()
+    }
+
     /// Checks the limits of the queues above a container that is allocated or reserved.
     fn check_limits(&mut self, id: ContainerId, size: YarnSize, was_reserved: bool) {
         let app = &self.apps[id.app.index() - 1];
         let mut over = Vec::new();
         for QueueCeiling { queue, rule } in &app.ceilings {
-            let of = |user| self.used.get(&(queue.clone(), user)).copied().unwrap_or_default();
-            let ([now, with_kept], [_, of_user]) = (of(None), of(Some(app.user.clone())));
+            let [now, with_kept] = self.used(queue, None);
             match *rule {
                 CeilingRule::Fair(most) => {
                     let is_new = !was_reserved && self.containers[&id].stages[1].is_some();
@@ -271,17 +270,16 @@ impl YarnChecker {
                     if !was_reserved
                         && (user.is_some() || calculator == SizeCalculator::Memory) =>
                 {
-                    let is_more = |one, other| calculator.compare(self.total, one, other).is_gt();
                     let most = calculator.times_down(self.total, f64::from(most), self.step);
-                    if is_more(with_kept + size, most) {
+                    if calculator.compare(self.total, with_kept + size, most).is_gt() {
                         over.push(format!("queue `{queue}` is above its maximum"));
                     }
-                    let limit = user.map(|(capacity, factor)| {
-                        let own = calculator.times_up(self.total, f64::from(capacity), self.step);
-                        let own = calculator.max(self.total, own, size).times(f64::from(factor));
-                        calculator.rounded_up(own, self.step)
-                    });
-                    if limit.is_some_and(|limit| is_more(of_user, limit)) {
+                    let Some((capacity, factor)) = user else { continue };
+                    let own = calculator.times_up(self.total, f64::from(capacity), self.step);
+                    let times = calculator.max(self.total, own, size).times(f64::from(factor));
+                    let limit = calculator.rounded_up(times, self.step);
+                    let [_, of_user] = self.used(queue, Some(&app.user));
+                    if calculator.compare(self.total, of_user, limit).is_gt() {
                         over.push(format!("`{}` is above his limit in `{queue}`", app.user));
                     }
                 }

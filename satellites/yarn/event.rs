@@ -129,7 +129,7 @@ pub enum ApplicationFact {
     /// It was refused, for this reason.
     Rejected(String),
     /// It is accepted: the limits of its queue and of those above.
-    Placed(Vec<QueueCeiling>),
+    Placed(Box<[QueueCeiling]>),
     /// It asks for so many containers of a priority from now on, wherever they are.
     Asked(AskPriority, i32),
     /// Its master has registered.

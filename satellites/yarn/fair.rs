@@ -113,8 +113,8 @@ impl YarnFair {
         books.begin_offer();
         if let Some(kept) = books.node(node).reservation {
             let queue = self.app(kept.container.app).queue;
-            let is_wanted = can_use(books, kept.container.app, kept.priority, node);
-            if is_wanted && self.queues.has_room(queue, kept.size) {
+            let wanted = books.app(kept.container.app).asks.any(kept.priority);
+            if can_use(books, wanted, node) && self.queues.has_room(queue, kept.size) {
                 self.fill(books, node, kept);
                 return;
             }
@@ -226,10 +226,12 @@ impl YarnFair {
         kept: Option<NodeReservation>,
     ) -> OfferOutcome {
         for priority in priorities.iter().copied() {
-            if !can_use(books, id, priority, node) {
-                if 0 < books.app(id).asks.any(priority).count {
-                    books.note_wait(id, YarnWait::Room);
-                }
+            let wanted = books.app(id).asks.any(priority);
+            if wanted.count <= 0 {
+                continue;
+            }
+            if !can_use(books, wanted, node) {
+                books.note_wait(id, YarnWait::Room);
                 continue;
             }
             *books.app_mut(id).missed.entry(priority).or_default() += 1;
@@ -383,10 +385,8 @@ impl YarnFair {
     }
 }
 
-/// Returns whether an application wants containers at a priority that the node could take if it
-/// were empty.
-fn can_use(books: &ClusterBooks, id: AppId, priority: AskPriority, node: NodeId) -> bool {
-    let AskRow { size, count } = books.app(id).asks.any(priority);
+/// Returns whether containers are wanted that the node could take if it were empty.
+fn can_use(books: &ClusterBooks, AskRow { size, count }: AskRow, node: NodeId) -> bool {
     0 < count && size.memory <= books.node(node).size.memory
 }
 
@@ -466,11 +466,12 @@ impl YarnScheduler for YarnFair {
 
     fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
         let queues = self.queues.upwards(self.app(app).queue).map(|id| self.queues.get(id));
-        let ceiling = |queue: &queues::FairQueue| QueueCeiling {
-            queue: queue.name.clone(),
-            rule: CeilingRule::Fair(queue.max),
-        };
-        queues.map(ceiling).collect()
+        queues
+            .map(|queue| QueueCeiling {
+                queue: queue.name.clone(),
+                rule: CeilingRule::Fair(queue.max),
+            })
+            .collect()
     }
 
     fn is_full(&self, app: AppId) -> bool {

@@ -38,9 +38,9 @@ pub enum YarnMishap {
     NodeReturns(NodeId),
     /// Tasks on the node take so many times as long as on a sound one, from now on.
     NodeSlows(NodeId, Factor),
-    /// The process of the master ends.
+    /// The process of the master ends, if it has a container.
     MasterDies(MasterId),
-    /// The process of the master goes on, and does nothing more.
+    /// The process of the master, if it has a container, goes on and does nothing more.
     MasterHangs(MasterId),
 }
 

@@ -38,6 +38,9 @@ use mumakil_core::protocol::Core;
 const RETRIED_MAPS: AskPriority = 5;
 const REDUCES: AskPriority = 10;
 const MAPS: AskPriority = 20;
+/// How long a map waits until reduces give way although there is headroom: the default of
+/// `mapreduce.job.reducer.unconditional-preempt.delay.sec`. Without headroom it need not wait.
+const PATIENCE_OF_MAPS: SimSpan = SimSpan::from_secs(300);
 
 /// The times of a job beside those of its tasks, and its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,11 +60,6 @@ pub struct MapReduceTimes {
     /// The part of the room that reduces give up for maps at most
     /// (`yarn.app.mapreduce.am.job.reduce.preemption.limit`).
     pub preemption_limit: f32,
-    /// How long a map waits without headroom before reduces give way
-    /// (`mapreduce.job.reducer.preempt.delay.sec`).
-    pub preemption_delay: SimSpan,
-    /// How long it waits with headroom (`mapreduce.job.reducer.unconditional-preempt.delay.sec`).
-    pub unconditional_delay: SimSpan,
 }
 
 impl Default for MapReduceTimes {
@@ -73,8 +71,6 @@ impl Default for MapReduceTimes {
             slow_start: 0.05,
             ramp_up_limit: 0.5,
             preemption_limit: 0.5,
-            preemption_delay: SimSpan::ZERO,
-            unconditional_delay: SimSpan::from_secs(300),
         }
     }
 }
@@ -83,14 +79,8 @@ impl Default for MapReduceTimes {
 #[derive(Clone, Copy, Debug)]
 struct WantedMap {
     task: u32,
+    priority: AskPriority,
     since: SimTime,
-    is_retried: bool,
-}
-
-impl WantedMap {
-    fn task_and_priority(self) -> (u32, AskPriority) {
-        (self.task, if self.is_retried { RETRIED_MAPS } else { MAPS })
-    }
 }
 
 /// A task in a container.
@@ -104,13 +94,22 @@ struct PlacedTask {
     is_over: bool,
 }
 
+impl PlacedTask {
+    /// Returns how far it has come, from 0 to 1.
+    fn progress(self, now: SimTime) -> f64 {
+        self.work.map_or(0.0, |(from, to)| {
+            (now - from).as_secs_f64() / (to - from).as_secs_f64().max(1e-6)
+        })
+    }
+}
+
 /// The core of a master. Pairs are of maps and of reduces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct MapReduceMaster {
     id: MasterId,
     interval: SimSpan,
     job: YarnJob,
-    /// How many tasks there are of each sort, and the size of the first one: maps, then reduces.
+    /// How many tasks there are, and the size of the first one.
     counts: [usize; 2],
     sizes: [YarnSize; 2],
     container: Option<(ContainerId, NodeId)>,
@@ -121,7 +120,7 @@ pub(crate) struct MapReduceMaster {
     /// When it does something next; steps that were planned before count for nothing.
     next_step: SimTime,
     committed_at: Option<SimTime>,
-    /// The node of each task that is done, and how many of each sort there are.
+    /// The node of each task that is done, and how many there are.
     done_on: BTreeMap<u32, NodeId>,
     done: [usize; 2],
     /// The tasks that were done again or will be.
@@ -176,40 +175,18 @@ impl Core for MapReduceMaster {
 impl MapReduceMaster {
     /// Returns a master whose job is still to be submitted.
     pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
-        let of = |sort| job.tasks.iter().filter(move |task| task.sort == sort);
         let sorts = [TaskSort::Map, TaskSort::Reduce];
-        let size = |sort| of(sort).next().map_or(YarnSize::new(1, 1), |task| task.size);
+        let tasks = &job.tasks;
         Self {
             id,
             interval,
-            counts: sorts.map(|sort| of(sort).count()),
-            sizes: sorts.map(size),
+            counts: sorts.map(|sort| tasks.iter().filter(|task| task.sort == sort).count()),
+            sizes: sorts.map(|sort| {
+                let first = tasks.iter().find(|task| task.sort == sort);
+                first.map_or_else(YarnSize::default, |task| task.size).most(YarnSize::new(1, 1))
+            }),
             job,
-            container: None,
-            is_submitted: false,
-            is_registered: false,
-            is_over: false,
-            is_hung: false,
-            next_step: SimTime::ZERO,
-            committed_at: None,
-            done_on: BTreeMap::new(),
-            done: [0; 2],
-            retried: BTreeSet::new(),
-            maps: BTreeMap::new(),
-            last_wanted: 0,
-            maps_at: BTreeMap::new(),
-            pending: VecDeque::new(),
-            reduces: VecDeque::new(),
-            placed: BTreeMap::new(),
-            rows: BTreeMap::new(),
-            changed: BTreeSet::new(),
-            released: Vec::new(),
-            headroom: YarnSize::NONE,
-            calculator: SizeCalculator::Memory,
-            has_slow_started: false,
-            has_changed: false,
-            last_done: 0,
-            was_asked: [false; 2],
+            ..Self::default()
         }
     }
 
@@ -272,17 +249,16 @@ impl MapReduceMaster {
             ContainerAsk { priority, place, size, count }
         });
         let asks: Vec<ContainerAsk> = asks.collect();
-        for (sort, fact) in
-            [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked].into_iter().enumerate()
-        {
-            let is_of = |ask: &ContainerAsk| (ask.priority == REDUCES) == (sort == 1);
-            if !self.was_asked[sort] && asks.iter().any(is_of) {
-                self.was_asked[sort] = true;
-                out.emit(YarnFact::Application(self.id, fact));
+        for ask in &asks {
+            let is_reduce = ask.priority == REDUCES;
+            if !mem::replace(&mut self.was_asked[usize::from(is_reduce)], true) {
+                let facts = [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked];
+                let [maps, reduces] = facts.map(|fact| YarnFact::Application(self.id, fact));
+                out.emit(if is_reduce { reduces } else { maps });
             }
         }
         let released = mem::take(&mut self.released);
-        out.send(ToResourceManager::Allocate(self.id, asks, released));
+        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, released))));
     }
 
     // ---- wanted and placed tasks ----
@@ -312,21 +288,24 @@ impl MapReduceMaster {
         if is_retried {
             self.retried.insert(task);
         }
-        let is_retried = self.retried.contains(&task);
-        self.last_wanted += 1;
-        self.maps.insert(self.last_wanted, WantedMap { task, since: now, is_retried });
         let places = self.job.tasks[task as usize].host_and_rack;
-        for place in if is_retried { &[PlaceId::ANY][..] } else { &places[..] } {
+        let (priority, places) = match self.retried.contains(&task) {
+            true => (RETRIED_MAPS, &[PlaceId::ANY][..]),
+            false => (MAPS, &places[..]),
+        };
+        self.last_wanted += 1;
+        self.maps.insert(self.last_wanted, WantedMap { task, priority, since: now });
+        for place in places {
             self.maps_at.entry(*place).or_default().push_back(self.last_wanted);
         }
-        self.change_rows(task, if is_retried { RETRIED_MAPS } else { MAPS }, 1);
+        self.change_rows(task, priority, 1);
     }
 
     /// Takes the first map that is wanted in a place.
     fn map_at(&mut self, place: PlaceId) -> Option<(u32, AskPriority)> {
         let list = self.maps_at.get_mut(&place)?;
         let map = std::iter::from_fn(|| list.pop_front()).find_map(|it| self.maps.remove(&it))?;
-        Some(map.task_and_priority())
+        Some((map.task, map.priority))
     }
 
     fn ask_for_reduces(&mut self, count: usize) {
@@ -365,17 +344,19 @@ impl MapReduceMaster {
             again.push((placed.task, is_lost || *end == ContainerEnd::Failed));
         }
         if !answer.lost.is_empty() && self.done[1] < self.counts[1] {
-            let is_gone = |(task, node): &(&u32, &NodeId)| {
-                answer.lost.contains(node) && self.sort(**task) == TaskSort::Map
-            };
-            let gone: Vec<u32> =
-                self.done_on.iter().filter(is_gone).map(|(task, _)| *task).collect();
+            let on_lost = self.done_on.iter().filter(|(_, node)| answer.lost.contains(node));
+            let maps = on_lost.map(|(task, _)| *task).filter(|it| self.sort(*it) == TaskSort::Map);
+            let gone: Vec<u32> = maps.collect();
             gone.iter().for_each(|task| _ = self.done_on.remove(task));
             self.done[0] -= gone.len();
             again.extend(gone.into_iter().map(|task| (task, true)));
         }
         self.assign(&answer.allocated, out);
-        self.consider_reduces(out.now, out);
+        self.has_changed |= !self.maps.is_empty();
+        let done = mem::replace(&mut self.last_done, self.done_on.len());
+        if (mem::take(&mut self.has_changed) || done != self.last_done) && !self.give_way(out) {
+            self.ramp();
+        }
         for (task, is_retried) in again {
             self.want(task, is_retried, out.now);
         }
@@ -404,7 +385,7 @@ impl MapReduceMaster {
             });
         }
         for new in left {
-            let first = self.maps.pop_first().map(|(_, map)| map.task_and_priority());
+            let first = self.maps.pop_first().map(|(_, map)| (map.task, map.priority));
             self.place(&new, first, out);
         }
     }
@@ -422,22 +403,24 @@ impl MapReduceMaster {
             return false;
         };
         self.change_rows(task, priority, -1);
-        let waits = priority == REDUCES && self.done[0] < self.counts[0];
-        let life = (!waits).then(|| self.life(task));
-        let work = life.map(|life| (out.now, out.now + life));
-        self.placed.insert(id, PlacedTask { task, node, work, is_over: false });
-        let work = ContainerWork::Reporting(self.id, life);
+        let work = ContainerWork::Reporting(self.id);
         out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, work)));
         out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
+        let mut placed = PlacedTask { task, node, work: None, is_over: false };
+        if priority != REDUCES || self.done[0] == self.counts[0] {
+            self.proceed(id, &mut placed, out);
+        }
+        self.placed.insert(id, placed);
         true
     }
 
-    fn life(&self, task: u32) -> SimSpan {
-        let YarnJob { tasks, mapreduce, .. } = &self.job;
-        match self.sort(task) {
-            TaskSort::Map => tasks[task as usize].life,
-            TaskSort::Reduce => mapreduce.shuffle + tasks[task as usize].life,
-        }
+    /// Begins the work of a task: of a reduce with the shuffle.
+    fn proceed(&self, id: ContainerId, placed: &mut PlacedTask, out: &mut YarnOutbox) {
+        let is_map = self.sort(placed.task) == TaskSort::Map;
+        let shuffle = if is_map { SimSpan::ZERO } else { self.job.mapreduce.shuffle };
+        let life = shuffle + self.job.tasks[placed.task as usize].life;
+        placed.work = Some((out.now, out.now + life));
+        out.send(YarnMail::NodeManager(placed.node, ToNodeManager::Proceed(id, life)));
     }
 
     /// Notes that the work of a task is done. After the last map, shuffles begin.
@@ -453,9 +436,7 @@ impl MapReduceMaster {
         if self.sort(task) == TaskSort::Map && self.done[0] == self.counts[0] {
             let mut placed = mem::take(&mut self.placed);
             for (id, it) in placed.iter_mut().filter(|(_, it)| it.work.is_none() && !it.is_over) {
-                let life = self.life(it.task);
-                it.work = Some((out.now, out.now + life));
-                out.send(YarnMail::NodeManager(it.node, ToNodeManager::Proceed(*id, life)));
+                self.proceed(*id, it, out);
             }
             self.placed = placed;
         }
@@ -481,16 +462,6 @@ impl MapReduceMaster {
 
     // ---- reduces ----
 
-    fn consider_reduces(&mut self, now: SimTime, out: &mut YarnOutbox) {
-        let done = mem::replace(&mut self.last_done, self.done_on.len());
-        if self.has_changed || done != self.last_done || !self.maps.is_empty() {
-            self.has_changed = false;
-            if !self.give_way(now, out) {
-                self.ramp();
-            }
-        }
-    }
-
     /// Returns all that the job may have: what its tasks have, and what it may still get.
     fn room(&self) -> YarnSize {
         let [maps, reduces] = [(0, TaskSort::Map), (1, TaskSort::Reduce)]
@@ -499,48 +470,32 @@ impl MapReduceMaster {
     }
 
     /// Lets reduces give way to maps that wait, if no map has a container.
-    fn give_way(&mut self, now: SimTime, out: &mut YarnOutbox) -> bool {
-        let MapReduceTimes { preemption_limit, preemption_delay, unconditional_delay, .. } =
-            self.job.mapreduce;
+    fn give_way(&mut self, out: &mut YarnOutbox) -> bool {
+        let now = out.now;
         if self.counts[1] == 0 || 0 < self.count_placed(TaskSort::Map) {
             return false;
         }
-        let hanging = |delay: SimSpan| {
-            let waits = |map: &&WantedMap| delay.is_zero() || map.since + delay < now;
-            self.maps.values().filter(waits).count() as i32
-        };
-        let mut waiting = hanging(unconditional_delay);
+        let hanging = self.maps.values().filter(|map| map.since + PATIENCE_OF_MAPS < now);
+        let mut waiting = hanging.count();
         if waiting == 0 && self.calculator.containers(self.headroom, self.sizes[0]) < 1 {
-            waiting = hanging(preemption_delay);
+            waiting = self.maps.len();
         }
         if waiting == 0 {
             return false;
         }
         self.take_back_reduces(self.reduces.len());
         let [map, reduce] = self.sizes;
-        let parts = |size: YarnSize| {
-            let by_memory = size.memory.saturating_add(reduce.memory - 1) / reduce.memory;
-            let by_cores = size.cores.saturating_add(reduce.cores - 1) / reduce.cores;
-            if self.calculator == SizeCalculator::Memory {
-                by_memory
-            } else {
-                by_memory.max(by_cores)
-            }
-        };
-        let at_most = parts(self.room().times(f64::from(preemption_limit)));
-        let count = parts(map).max(at_most).min(parts(map.repeated(waiting)));
-        let progress = |placed: &PlacedTask| {
-            placed
-                .work
-                .map_or(0.0, |(from, to)| (now - from).as_secs_f64() / (to - from).as_secs_f64())
-        };
+        let at_most = self.room().times(f64::from(self.job.mapreduce.preemption_limit));
+        let [for_one, at_most, for_all] = [map, at_most, map.repeated(waiting as i32)]
+            .map(|size| containers_for(self.calculator, size, reduce));
+        let count = for_one.max(at_most).min(for_all);
         // One that gave way before, and still has its container, is chosen again in vain.
-        let is_left = |(_, it): &(&ContainerId, &PlacedTask)| {
+        let placed = self.placed.iter().map(|(id, placed)| (*id, *placed));
+        let left = placed.filter(|(_, it)| {
             self.sort(it.task) == TaskSort::Reduce && !self.done_on.contains_key(&it.task)
-        };
-        let left = self.placed.iter().filter(is_left);
-        let mut left: Vec<(ContainerId, PlacedTask)> = left.map(|(id, it)| (*id, *it)).collect();
-        left.sort_by(|one, other| progress(&one.1).total_cmp(&progress(&other.1)));
+        });
+        let mut left: Vec<(ContainerId, PlacedTask)> = left.collect();
+        left.sort_by(|(_, one), (_, other)| one.progress(now).total_cmp(&other.progress(now)));
         let chosen = left.into_iter().take(count.max(0) as usize);
         for (id, placed) in chosen.filter(|(_, placed)| !placed.is_over) {
             self.placed.insert(id, PlacedTask { is_over: true, ..placed });
@@ -579,6 +534,17 @@ impl MapReduceMaster {
         match usize::try_from(more) {
             Ok(more) => self.ask_for_reduces(more),
             Err(_) => self.take_back_reduces(more.unsigned_abs() as usize),
+        }
+    }
+}
+
+/// Returns how many containers of a size make up for an amount, rounded up.
+fn containers_for(calculator: SizeCalculator, amount: YarnSize, size: YarnSize) -> i32 {
+    let by_memory = amount.memory.saturating_add(size.memory - 1) / size.memory;
+    match calculator {
+        SizeCalculator::Memory => by_memory,
+        SizeCalculator::Dominant => {
+            by_memory.max(amount.cores.saturating_add(size.cores - 1) / size.cores)
         }
     }
 }

@@ -93,10 +93,8 @@ pub enum ContainerEnd {
 pub struct NodeReport {
     /// Containers that have begun.
     pub launched: Vec<ContainerId>,
-    /// Containers that have ended by themselves, in that order.
-    pub completed: Vec<ContainerId>,
-    /// Containers whose processes have ended before their work was done.
-    pub failed: Vec<ContainerId>,
+    /// Containers that have ended by themselves, in that order, and how.
+    pub ended: Vec<(ContainerId, ContainerEnd)>,
     /// Containers that the ResourceManager has ordered to end.
     pub aborted: Vec<ContainerId>,
 }
@@ -168,8 +166,8 @@ pub enum ToResourceManager {
     Heartbeat(NodeId, Box<NodeReport>),
     /// An application is submitted.
     Submit(MasterId, Box<AppSubmission>),
-    /// A master asks, returns containers, and fetches what is new.
-    Allocate(MasterId, Vec<ContainerAsk>, Vec<ContainerId>),
+    /// A master asks, returns containers that it has no use for, and fetches what is new.
+    Allocate(MasterId, Box<(Vec<ContainerAsk>, Vec<ContainerId>)>),
     /// A master ends its work.
     Unregister(MasterId),
     /// A round of its own.
@@ -181,9 +179,8 @@ pub enum ToResourceManager {
 pub enum ContainerWork {
     /// A task that takes so long.
     Task(SimSpan),
-    /// A task that tells its master when it ends, after such a time; `None` for a reduce that
-    /// waits for its master's word.
-    Reporting(MasterId, Option<SimSpan>),
+    /// A task that waits for the word of its master, and tells it when it has ended.
+    Reporting(MasterId),
     /// A master, which runs until it ends itself.
     Master(MasterId),
 }
@@ -201,7 +198,7 @@ pub enum ToNodeManager {
     EndMaster(ContainerId),
     /// The process of a container ends before its work is done.
     Fail(ContainerId),
-    /// A reduce that has waited for maps takes such a time from now on.
+    /// A task that waits takes such a time from now on.
     Proceed(ContainerId, SimSpan),
     /// The work of a task may be over.
     Look(ContainerId),

@@ -12,8 +12,8 @@ use std::mem;
 
 use crate::event::{ContainerFact, NodeFact, YarnFact};
 use crate::message::{
-    ContainerId, ContainerWork, MasterId, NodeId, NodeReport, ToMaster, ToNodeManager,
-    ToResourceManager, YarnMail, YarnOutbox,
+    ContainerEnd, ContainerId, ContainerWork, MasterId, NodeId, NodeReport, ToMaster,
+    ToNodeManager, ToResourceManager, YarnMail, YarnOutbox,
 };
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::protocol::Core;
@@ -62,7 +62,8 @@ impl Core for NodeManager {
             }
             ToNodeManager::Fail(id) => {
                 if self.forget(*id) {
-                    self.news.failed.push(*id);
+                    self.news.ended.push((*id, ContainerEnd::Failed));
+                    out.emit(YarnFact::Container(*id, ContainerFact::Finished(None)));
                 }
             }
             ToNodeManager::Proceed(id, life) => self.set_end(*id, *life, out),
@@ -101,16 +102,16 @@ impl NodeManager {
         let mut report = mem::take(&mut self.news);
         // A master ends before the beat, and so before the tasks that are found to have ended now.
         for (id, end) in mem::take(&mut self.ended_masters) {
-            report.completed.push(id);
+            report.ended.push((id, ContainerEnd::Completed));
             out.emit(YarnFact::Container(id, ContainerFact::Finished(Some(end))));
         }
-        for id in report.failed.iter().chain(&report.aborted) {
+        for id in &report.aborted {
             out.emit(YarnFact::Container(*id, ContainerFact::Finished(None)));
         }
         while let Some((end, id)) = self.ends.first().copied().filter(|(end, _)| *end <= out.now) {
             self.ends.pop_first();
             self.running.remove(&id);
-            report.completed.push(id);
+            report.ended.push((id, ContainerEnd::Completed));
             out.emit(YarnFact::Container(id, ContainerFact::Finished(Some(end))));
         }
         out.send(ToResourceManager::Heartbeat(self.id, Box::new(report)));
@@ -128,10 +129,7 @@ impl NodeManager {
                 self.running.insert(id, (None, None));
                 self.set_end(id, life, out);
             }
-            ContainerWork::Reporting(master, life) => {
-                self.running.insert(id, (None, Some(master)));
-                life.into_iter().for_each(|life| self.set_end(id, life, out));
-            }
+            ContainerWork::Reporting(master) => _ = self.running.insert(id, (None, Some(master))),
             ContainerWork::Master(master) => _ = self.masters.insert(id, master),
         }
         self.news.launched.push(id);

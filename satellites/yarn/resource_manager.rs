@@ -62,9 +62,7 @@ impl Core for ResourceManager {
             }
             ToResourceManager::Heartbeat(id, report) => self.heartbeat(*id, report, out),
             ToResourceManager::Submit(master, submission) => self.submit(*master, submission, out),
-            ToResourceManager::Allocate(master, asks, released) => {
-                self.allocate(*master, asks, released, out);
-            }
+            ToResourceManager::Allocate(master, call) => self.allocate(*master, call, out),
             ToResourceManager::Unregister(master) => self.unregister(*master),
             ToResourceManager::Tick(tick) => self.tick(*tick, out),
         }
@@ -141,15 +139,11 @@ impl ResourceManager {
         for container in &report.launched {
             self.books.launched(id, *container);
         }
-        for container in &report.completed {
-            self.end(*container, ContainerEnd::Completed);
-        }
-        for container in &report.failed {
-            self.end(*container, ContainerEnd::Failed);
+        for (container, end) in &report.ended {
+            self.end(*container, *end);
         }
         // An aborted container is out of the books since it was ordered to end.
-        let ends = [&report.completed, &report.failed, &report.aborted];
-        let has_ends = ends.iter().any(|list| !list.is_empty());
+        let has_ends = !report.ended.is_empty() || !report.aborted.is_empty();
         if let Err(fault) = self.scheduler.offer(&mut self.books, id, has_ends) {
             out.emit(YarnFact::Fault(fault));
             out.stop = Some(RunStop::Done);
@@ -197,7 +191,7 @@ impl ResourceManager {
             self.master_is_over();
             return;
         }
-        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app));
+        let placed = ApplicationFact::Placed(self.scheduler.ceilings(app).into());
         out.emit(YarnFact::Application(master, placed));
         self.apps[master.index()] = Some(app);
         if managed.is_none() {
@@ -218,8 +212,7 @@ impl ResourceManager {
     fn allocate(
         &mut self,
         master: MasterId,
-        asks: &[ContainerAsk],
-        released: &[ContainerId],
+        (asks, released): &(Vec<ContainerAsk>, Vec<ContainerId>),
         out: &mut YarnOutbox,
     ) {
         // An application that was refused or has gone gets an empty answer.
@@ -295,16 +288,20 @@ impl ResourceManager {
         out.send(YarnMail::Master(master, ToMaster::Lost));
         self.clear(id);
         self.books.ended_masters.retain(|(app, _)| *app != id);
-        let fact = |it| YarnFact::Application(master, it);
-        self.books.facts.push(fact(ApplicationFact::AttemptFailed));
+        let mut facts = vec![ApplicationFact::AttemptFailed];
+        if is_last {
+            facts.extend([ApplicationFact::Failed, ApplicationFact::Removed]);
+        }
+        self.books.facts.extend(facts.into_iter().map(|it| YarnFact::Application(master, it)));
         self.books.begin_attempt(id);
-        if !is_last && self.scheduler.submit(&mut self.books, id).is_ok() {
-            self.ask_for_master(id);
-        } else {
+        if is_last {
             self.books.app_mut(id).is_stopped = true;
             self.apps[master.index()] = None;
             self.master_is_over();
-            self.books.facts.extend([ApplicationFact::Failed, ApplicationFact::Removed].map(fact));
+        } else {
+            let placed = self.scheduler.submit(&mut self.books, id);
+            placed.expect("a queue takes an application that has just left it");
+            self.ask_for_master(id);
         }
     }
 

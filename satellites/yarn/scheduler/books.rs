@@ -228,12 +228,11 @@ impl ClusterBooks {
 
     /// Returns the applications whose masters have been silent for longer than this.
     pub(crate) fn silent_masters(&self, expiry: SimSpan) -> Vec<AppId> {
-        let is_silent = |app: &AppEntry| {
-            let is_at_work = !app.is_stopped && !app.is_unregistered;
-            is_at_work && app.last_call.is_some_and(|last| last + expiry < self.now)
-        };
         let apps = (1..).map(AppId).zip(&self.apps);
-        apps.filter(|(_, app)| is_silent(app)).map(|(id, _)| id).collect()
+        let at_work = apps.filter(|(_, app)| !app.is_stopped && !app.is_unregistered);
+        let silent =
+            at_work.filter(|(_, app)| app.last_call.is_some_and(|last| last + expiry < self.now));
+        silent.map(|(id, _)| id).collect()
     }
 
     /// Begins another attempt of an application whose containers are gone.

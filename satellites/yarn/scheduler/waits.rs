@@ -99,6 +99,9 @@ impl ClusterBooks {
         }
         let was_taken = mem::take(&mut self.offers.was_taken);
         let first = if was_taken { 0 } else { self.offers.without_room };
+        if self.offers.unreached.len() <= first {
+            return;
+        }
         let mut unreached = mem::take(&mut self.offers.unreached);
         let mut kept = first;
         for place in first..unreached.len() {

@@ -182,7 +182,8 @@ fn the_master_of_sls_begins_anew_when_its_container_fails() {
 #[test]
 fn a_mishap_of_something_that_is_over_or_not_begun_changes_nothing() {
     let plain = managed().run();
-    let late = managed().fault(500, MasterDies(JOB)).fault(12_050, MasterDies(JOB));
+    let early = managed().fault(500, MasterDies(JOB)).fault(0, MasterHangs(JOB));
+    let late = early.fault(12_050, MasterDies(JOB)).fault(12_060, MasterHangs(JOB));
     let run = late.fault(7, NodeReturns(NodeId(1))).run();
     assert_eq!(run.containers, plain.containers);
     assert_eq!(run.jobs, plain.jobs);
