@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn every_preset_opens_with_its_question() {
-        for file in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files) {
+        for file in [HADOOP, CLUSTERS, WORKLOADS].iter().flat_map(|presets| presets.files.iter()) {
             let Starter { name, text } = file;
             let first = text.lines().next().unwrap();
             assert!(first.starts_with("# ") && first.contains('?'), "{name}: {first}");
