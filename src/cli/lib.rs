@@ -89,7 +89,7 @@ pub use trace::TraceOutput;
 #[command(after_help = EXAMPLES)]
 struct Arguments {}
 
-/// Whether a command may start programs; commands that start no run lack these options.
+// Whether a command may start programs. clap would show a doc comment as that of the command.
 #[derive(Debug, clap::Args)]
 struct ProgramOptions {
     /// Start no program that a scenario names as its policy (`external`)
@@ -253,7 +253,7 @@ fn suggest_argument(error: &mut clap::Error, program: &Program, arguments: &[OsS
             let options: Vec<&str> = known.filter_map(clap::Arg::get_long).collect();
             let has_sets = options.contains(&"set") && nearest(option, options).is_none();
             let next = words.get(at + 1).filter(|next| !next.starts_with('-'));
-            has_sets.then(|| setting(option, next.map(|next| &**next), program)).flatten()
+            has_sets.then(|| setting(&words[at][2..], next.map(|it| &**it), program)).flatten()
         }
     };
     // Of clap's own tips only a similar option is of use.
