@@ -138,6 +138,7 @@ pub(super) fn lines(
 ) -> TerminalLines {
     let mut lines = TerminalLines::default();
     lines.bold(scored.title(), "");
+    scored.gist().iter().for_each(|sentence| lines.line(format!("  {sentence}")));
     lines += lines_of(&scored.sections(feedback), usize::MAX);
     if let Some(launcher) = registry.launcher.as_deref().filter(|_| done.contest.starts_program) {
         lines.line(format!("  sandbox  {}", SandboxParts::of_system(launcher).words()));

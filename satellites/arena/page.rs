@@ -42,6 +42,26 @@ impl ScoredContest<'_> {
         format!("{what} on the suite {}", self.contest.suite.name)
     }
 
+    /// Returns the result in a sentence; none without a score.
+    pub fn gist(&self) -> Option<String> {
+        let ranked = self.ranked();
+        if let [only] = &ranked[..] {
+            let total = shown(only.total?);
+            let ratios = only.scenarios.iter().filter_map(|one| Some((one, one.ratio?)));
+            let (worst, ratio) = ratios.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            let (name, best, ratio) = (&worst.name, &worst.best, shown(ratio));
+            return Some(format!(
+                "{}: {total} of the best baselines' numbers in the mean, so less than 1 is better; the \
+                 worst is {name}, {ratio} of {best}.",
+                only.title()
+            ));
+        }
+        let best =
+            ranked.iter().filter_map(|of| Some(format!("{} ({})", of.title(), shown(of.total?))));
+        let best: Vec<String> = best.take(3).collect();
+        (!best.is_empty()).then(|| format!("Best first: {}.", best.join(", ")))
+    }
+
     /// Returns the sections without charts; `feedback` has the sentences about the only policy.
     pub fn sections(&self, feedback: &[String]) -> Vec<Section> {
         let ranked = self.ranked();
@@ -87,6 +107,7 @@ impl ScoredContest<'_> {
         HtmlPage {
             title: self.title(),
             subtitle: self.contest.suite.description.clone(),
+            gist: self.gist().into_iter().collect(),
             sections,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
@@ -138,7 +159,12 @@ impl ScoredContest<'_> {
         }
         let axis = |title: &str| ChartAxis::log(title, AxisUnit::Ratio);
         ScatterPlot {
-            caption: caption("tail", "Mean against tail", "further left and lower is better"),
+            caption: caption(
+                "tail",
+                "Mean against tail",
+                "further left and lower is better",
+                "points above the line: their slowest jobs pay for the mean",
+            ),
             x: axis("Mean sojourn over that of the best baseline"),
             y: axis("95th percentile over that of the best baseline"),
             series: all,
@@ -153,7 +179,12 @@ impl ScoredContest<'_> {
             .iter()
             .map(|score| score.scenarios.iter().map(|one| one.ratio.unwrap_or(f64::NAN)).collect());
         Heat {
-            caption: caption("where", "Ratio to the best baseline", "lower is better"),
+            caption: caption(
+                "where",
+                "Ratio to the best baseline",
+                "lower is better",
+                "the scenario in which a policy is unlike its others",
+            ),
             x: "Scenario".to_owned(),
             y: "Policy".to_owned(),
             columns: self.contest.suite.scenarios.iter().map(|one| one.label.clone()).collect(),
@@ -247,23 +278,30 @@ fn ratios(scores: &[&PolicyScore]) -> Drawing {
         ratios: score.scenarios.iter().map(ratio).collect(),
     };
     Ratios {
-        caption: caption("ratios", "Ratio to the best baseline", "lower is better"),
+        caption: caption(
+            "ratios",
+            "Ratio to the best baseline",
+            "lower is better",
+            "bands that lie below 1: there the policy beats every baseline",
+        ),
         y: "Ratio".to_owned(),
         x: "Scenario".to_owned(),
         groups: scores[0].scenarios.iter().map(|one| one.name.clone()).collect(),
         series: scores.iter().enumerate().map(series).collect(),
         looks: Vec::new(),
+        shared: None,
         band: "95 % confidence, paired by seed".to_owned(),
     }
     .draw()
 }
 
-fn caption(id: &str, title: &str, beneath: &str) -> Caption {
+fn caption(id: &str, title: &str, beneath: &str, look_for: &'static str) -> Caption {
     Caption {
         id: format!("score-{id}"),
         title: title.to_owned(),
         beneath: beneath.to_owned(),
         description: format!("{title}; {beneath}"),
+        look_for,
         doubted: DoubtedValues::default(),
     }
 }

@@ -436,6 +436,7 @@ function choose_slot(place) {
   chosen = place;
   is_drawn = false;
   document.querySelector("form[data-deed=node] input").value = place.node + 1;
+  $("hover").after($("story"));
   begin_story(() => tell_why(place));
 }
 
@@ -443,6 +444,8 @@ function choose_job(id) {
   const { name, submitted_us } = picture.jobs.find((job) => job.id === id) || {};
   if (name === undefined) return;
   document.querySelectorAll("form[data-deed=kill] input, form[data-deed=change] input[name=job]").forEach((input) => { input.value = name; });
+  // Beside the jobs, of which one was asked for.
+  $("counts").after($("story"));
   // After a jump back the job may not be there yet.
   begin_story(async () => {
     if (submitted_us <= picture.now_us) return tell_job(id);

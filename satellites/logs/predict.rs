@@ -27,6 +27,7 @@ use mumakil_base::statistics::mean;
 use mumakil_base::units::tell::{counted, span};
 use mumakil_base::units::{Fraction, SimSpan};
 use mumakil_cli::failure::Failure;
+use mumakil_cli::lines::TerminalLines;
 use mumakil_cli::open::OpenOption;
 use mumakil_cli::progress::{RunBar, StudyBar};
 use mumakil_cli::source::{self, Overrides};
@@ -208,7 +209,10 @@ impl PredictArguments {
             return Ok(terminal::print_file(&format!("{text}\n"))?);
         }
         // The cluster and the charts are on the page.
-        let mut lines = lines_of(&page::sections(&prediction), MOST_ROWS);
+        let gist = page::gist(&prediction).into_iter();
+        let mut lines: TerminalLines =
+            gist.map(|sentence| TerminalLines::of(format!("  {sentence}"))).sum();
+        lines += lines_of(&page::sections(&prediction), MOST_ROWS);
         lines.line(format!("wrote {} (start with {PAGE})", out.display()));
         Ok(terminal::print(&lines)?)
     }
@@ -524,10 +528,17 @@ impl OtherSettings {
         Some((mean, self.bands.mean.map(|band| [mean * band.low, mean * band.high])))
     }
 
-    /// Returns the seconds that a job of the log takes; `None` if it does not succeed.
-    fn takes(&self, job: &JobPair<'_>) -> Option<f64> {
+    /// Pairs the jobs as they were replayed with those of this run. A job that does not succeed in
+    /// both has no pair.
+    fn pairs<'a>(&'a self, prediction: &Prediction<'a>) -> JobPairs<'a> {
         // Its jobs are those of the replay, in the same order.
-        self.jobs.means.get(job.places[1]).and_then(JobRow::measured_s)
+        let pairs = prediction.jobs.iter().filter_map(|job| {
+            let row = self.jobs.means.get(job.places[1])?;
+            let took = row.sojourn_ms.filter(|_| row.outcome.is_measured())?;
+            let (rows, places) = ([job.rows[1], row], [job.places[1]; 2]);
+            Some(JobPair { rows, places, took: [job.took[1], took] })
+        });
+        JobPairs(pairs.collect())
     }
 
     fn sentence(&self, prediction: &Prediction<'_>) -> String {
@@ -539,7 +550,9 @@ impl OtherSettings {
             return format!("With {sets}: no job succeeds");
         };
         let band = match error_band {
-            Some([low, high]) => format!(" (by the error above {} to {})", span(low), span(high)),
+            Some([low, high]) => {
+                format!(" (by the error of the replay {} to {})", span(low), span(high))
+            }
             None => " (one job alone gives no band)".to_owned(),
         };
         let replayed: Vec<f64> =

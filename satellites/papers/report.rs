@@ -237,12 +237,11 @@ fn page(repeated: &[RepeatedExperiment], rows: &[VerdictRow]) -> HtmlPage {
         headline(Judgement::Reported, "reported"),
         headline(Judgement::Skipped, "skipped"),
     ]);
-    let text = PageBlock::Text(format!("{tally}."));
-    let verdicts =
-        Section::new("Verdicts", vec![headlines, text, PageBlock::Table(overview(rows))]);
+    let verdicts = Section::new("Verdicts", vec![headlines, PageBlock::Table(overview(rows))]);
     HtmlPage {
         title: "The papers' experiments".to_owned(),
         subtitle: "Published values, and those that Mumakil measures".to_owned(),
+        gist: vec![format!("{tally}.")],
         sections: [verdicts].into_iter().chain(repeated.iter().map(section)).collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }

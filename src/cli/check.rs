@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::failure::Failure;
 use super::lines::TerminalLines;
 use super::{Program, source, terminal};
-use mumakil_base::units::tell::{counted, significant};
+use mumakil_base::units::tell::{counted, significant, span};
 use mumakil_core::mapred::SlotKind;
 use mumakil_scenario::{LoadedScenario, Registry};
 use mumakil_study::Plan;
@@ -50,6 +50,14 @@ fn check(path: &Path, sets: &[String], registry: &Registry) -> Result<String, Fa
             "the jobs ask for {load} times the {kind} slots while they arrive, so they queue, and \
              sojourns will measure how many jobs there are; take more nodes, or let jobs arrive more \
              slowly (`workload.pace`)"
+        ));
+    }
+    if let Some((job, task, window)) = prepared.outliving() {
+        let [task, window] = [task, window].map(|time| span(time.as_secs_f64()));
+        terminal::warn(&format!(
+            "job `{job}` has a task of {task}, longer than the {window} in which all jobs arrive: it \
+             outlives the others, and utilisations are means over its time, too; `until` ends the run \
+             before"
         ));
     }
     let parts = [

@@ -82,7 +82,7 @@ impl CompareArguments {
         let sides: Vec<_> =
             folders.map(|(folder, name)| read(folder, name)).collect::<Result<_, _>>()?;
         warn_of_models(&sides);
-        let mut lines = lines_of(&page::sections(&sides)?, MOST_ROWS);
+        let mut lines = of_sides(&sides)?;
         if let Some(out) = &self.out {
             let page = page::page(registry, &sides)?.html();
             file::write(out, self.force, |to| to.write_all(page.as_bytes()))?;
@@ -91,6 +91,13 @@ impl CompareArguments {
         }
         Ok(terminal::print(&lines)?)
     }
+}
+
+/// Returns the lines about some sides.
+fn of_sides(sides: &[ComparedSide]) -> Result<TerminalLines, Failure> {
+    let gist =
+        page::gist(sides).into_iter().map(|sentence| TerminalLines::of(format!("  {sentence}")));
+    Ok(gist.sum::<TerminalLines>() + lines_of(&page::sections(sides)?, MOST_ROWS))
 }
 
 /// Warns if results are of several models.
@@ -116,7 +123,7 @@ pub(super) fn of_runs(
     for (folder, name) in runs {
         sides.push(ComparedSide::of_run(folder, (*name).to_owned())?);
     }
-    Ok((lines_of(&page::sections(&sides)?, MOST_ROWS), page::page(registry, &sides)?.html()))
+    Ok((of_sides(&sides)?, page::page(registry, &sides)?.html()))
 }
 
 /// Returns the common kind of some folders; an error if their kinds differ.

@@ -205,7 +205,7 @@ fn refuse_real_time(scenario: &Scenario, verify: bool, drive: DriveOption) -> Re
 /// Prints the lines about a run with results, and then `more` lines about other files.
 pub fn tell(
     prepared: &Prepared,
-    KeptRun { emulated, digest, verdicts, real, .. }: &KeptRun,
+    KeptRun { emulated, digest, verdicts, real, gist, .. }: &KeptRun,
     target: &std::path::Path,
     more: TerminalLines,
 ) -> Result<(), Failure> {
@@ -213,6 +213,7 @@ pub fn tell(
     let violations = emulated.verifier.as_ref();
     let story = RunStory {
         summary: &emulated.summary,
+        gist,
         real: *real,
         lag: emulated.lag.as_ref().map(|lag| lag.value_at_quantile(0.99) as f64 / 1e6),
         // A run in real time, or one that its time limit ended, may give other bytes on another

@@ -16,6 +16,8 @@ const MOST_GROUPS: usize = 8;
 pub(super) struct RunStory<'a> {
     /// The numbers of the run.
     pub(super) summary: &'a Summary,
+    /// What mattered, in sentences.
+    pub(super) gist: &'a [String],
     /// The real time that the run took.
     pub(super) real: Duration,
     /// The 99th percentile of the delays of timers, in virtual seconds; only with the scaled clock.
@@ -41,6 +43,7 @@ impl RunStory<'_> {
             summary.run.seed
         );
         lines.bold(&summary.run.scenario, about);
+        self.gist.iter().for_each(|sentence| lines.line(format!("  {sentence}")));
         line(&mut lines, "jobs", &self.outcomes());
         line(
             &mut lines,
@@ -75,6 +78,9 @@ impl RunStory<'_> {
                 waiting.map(|share| format!("{} of that waits for maps", percent(share))),
             ],
         );
+        let resources = summary.resource_utilisation.unwrap_or_default();
+        let held = [("memory", resources.memory), ("cores", resources.cores)];
+        line(&mut lines, "held", &held.map(|(word, share)| named(word, share.map(percent))));
         let load = &summary.load;
         let told = |load: f64| (0.0 < load).then(|| tell::significant(load, 3));
         line(
@@ -255,6 +261,7 @@ mod tests {
             mean_wait_s: Some(4.3),
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
+            resource_utilisation: None,
             maps_wait: Some(0.4),
             load: LoadSummary {
                 verdict: LoadVerdict::Stable,
@@ -276,8 +283,15 @@ mod tests {
     fn tell(summary: &Summary) -> String {
         let real = Duration::from_millis(40);
         let digest = Some("jetaniro".to_owned());
-        let story =
-            RunStory { summary, real, lag: None, digest, external_work: None, violations: None };
+        let story = RunStory {
+            summary,
+            gist: &[],
+            real,
+            lag: None,
+            digest,
+            external_work: None,
+            violations: None,
+        };
         story.tell().bare()
     }
 
@@ -310,6 +324,7 @@ demo   20 trackers · 12 jobs · fifo · seed 1
             p95_sojourn_s: Some(100.0),
             mean_wait_s: Some(1.0),
             slots: Some(0.5),
+            resources: None,
         };
         let pools = vec![group("a", 2), group("b", 0)];
         let text = tell(&Summary { jobs_succeeded, jobs_failed, jobs_killed, pools, ..summary() });

@@ -70,7 +70,11 @@ fn lines_of_block(block: &PageBlock, most: usize) -> TerminalLines {
             let all = all.iter().flat_map(|text| text.lines());
             all.for_each(|line| lines.line(format!("  {line}")));
         }
-        PageBlock::Verdicts(_) | PageBlock::Charts(_) | PageBlock::Key(_) | PageBlock::Code(_) => {}
+        PageBlock::Verdicts(_)
+        | PageBlock::Charts(_)
+        | PageBlock::Key(_)
+        | PageBlock::Code(_)
+        | PageBlock::Links(_) => {}
     }
     lines
 }

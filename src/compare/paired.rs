@@ -227,7 +227,12 @@ impl Pair {
 /// Returns the distance of a ratio from one, in words: `shorter by 7 %`.
 fn by(ratio: f64, unit: Unit) -> String {
     let is_time = unit == Unit::TIME;
-    let percent = |off: f64| format!("by {} %", significant(off * 100.0, 2));
+    // Only an end at zero is shorter by all of it: `by 99.8 %`.
+    let percent = |off: f64| {
+        let mut texts = (2..=9).map(|digits| significant(off * 100.0, digits));
+        let told = texts.find(|text| text != "100" || 1.0 <= off);
+        format!("by {} %", told.unwrap_or_else(|| "100".to_owned()))
+    };
     // Cap the ratio: a base of nearly zero gives a number that fills the line.
     match (ratio.min(1e100), is_time) {
         (times @ 2.0.., true) => format!("takes {} times as long", significant(times, 3)),

@@ -33,6 +33,8 @@ pub struct HtmlPage {
     pub title: String,
     /// A line below the title.
     pub subtitle: String,
+    /// Some sentences with what matters most.
+    pub gist: Vec<String>,
     /// The content in order.
     pub sections: Vec<Section>,
     /// The version of Mumakil that made the results, for the last line.
@@ -69,6 +71,8 @@ pub enum PageBlock {
     Table(PageTable),
     /// Text to be copied, such as a command.
     Code(String),
+    /// Links to files beside the page: words and file.
+    Links(Vec<(&'static str, String)>),
 }
 
 /// A headline number.

@@ -23,6 +23,7 @@ mod job;
 mod line;
 mod node;
 mod read;
+mod resource;
 mod share;
 mod slots;
 mod table;
@@ -37,6 +38,7 @@ pub use job::{JobEnd, JobRow, RunJobs};
 pub use line::write_line;
 pub use node::NodeRow;
 pub use read::{ReadError, Results, read_rows};
+pub use resource::ResourceRow;
 pub use share::ShareRow;
 pub use slots::SlotsRow;
 pub use table::{Cells, Column, ColumnInfo, TableInfo, TableRow};
@@ -51,5 +53,6 @@ pub fn all() -> Vec<TableInfo> {
         TableInfo::of::<FaultRow>(),
         TableInfo::of::<DecisionRow>(),
         TableInfo::of::<ShareRow>(),
+        TableInfo::of::<ResourceRow>(),
     ]
 }

@@ -40,7 +40,7 @@ use mumakil_core::trace::TraceError;
 use mumakil_results::tables::ReadError;
 use mumakil_runtime::{self as runtime, ClockPace, Ending, RunCores, RunPlan, RunStats, Transport};
 use mumakil_scenario::fault::{self, Effects};
-use mumakil_scenario::workload::Workload;
+use mumakil_scenario::workload::{ArrivalPace, Workload};
 use mumakil_scenario::{ClockSpec, RecordSpec, Registry, Scenario, ScenarioError};
 
 pub use bench::bench;
@@ -313,8 +313,7 @@ impl Prepared {
         let site = fault::FaultSite { seed: scenario.seed, topology, workload };
         let effects = Effects::of(&scenario.faults, site);
         let (policies, acting) = RunPolicies::begin(self, registry, options.around, &effects)?;
-        // The checker needs events in the order of time; on a scaled clock several threads send
-        // them.
+        // The checker needs the order of time, which the threads of a scaled clock do not keep.
         let is_checked = options.verify && scenario.clock == ClockSpec::Virtual;
         let verifier = is_checked.then(|| Arc::new(Mutex::new(self.verifier(rules))));
         let mut watchers = options.watchers;
@@ -326,9 +325,10 @@ impl Prepared {
             labels: self.labels(),
             progress: options.progress,
             watchers,
-            // The summary states the slot time lost to faults even if `jobs.csv` has no waste.
             counts_losses: !scenario.faults.is_empty(),
             demands: self.demands(),
+            is_batch: scenario.workload.pace == ArrivalPace::Batch,
+            topology: Some(topology.clone()),
         })?;
         let links = cast::links(scenario, topology, &effects);
         let (cast, opening) = cast::assemble(self, effects, acting, options.pace.is_some());

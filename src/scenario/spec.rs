@@ -115,7 +115,10 @@ impl Scenario {
     /// less than they save, so waste is recorded with them.
     pub fn outputs(&self) -> RecordSpec {
         let waste = self.record.waste || self.hadoop.speculation != Speculation::Off;
-        RecordSpec { waste, ..self.record.clone() }
+        // Without a lack of memory or cores, `explain` would not know what jobs waited for.
+        let counts_room = self.record.tasks && !self.cluster.resources.are_only_slots();
+        let decisions = self.record.decisions || counts_room;
+        RecordSpec { waste, decisions, ..self.record.clone() }
     }
 
     /// Returns the policies of the run, in the order in which they take over.

@@ -8,12 +8,14 @@
 //!   same_runs  cells that differ in nothing
 //!   merged     latency histograms of all seeds, added up
 //! teeth: which sabotages the expectations notice
+//! gist: the sentences on top
 //! tables, report (with the charts of the study, or the default ones)
 //! ```
 
 pub(crate) mod comparisons;
 pub(crate) mod differing_job;
 pub(crate) mod findings;
+pub(crate) mod gist;
 pub(crate) mod merged;
 pub(crate) mod report;
 pub(crate) mod same_runs;

@@ -37,7 +37,7 @@ use self::boxes::BoxPlot;
 use self::canvas::{AskedExpression, Canvas};
 use self::ecdf::Distribution;
 use self::heat::HeatMap;
-use self::kind::ChartKind;
+use self::kind::{ChartKind, ChartTraits, ExpressionKind};
 use self::line::LineChart;
 use self::percentiles::PercentilePlot;
 pub use self::published::{PublishedPoints, Series};
@@ -177,21 +177,33 @@ pub(crate) fn draw(
         let unit = asked.first().map_or(Unit::PLAIN, |asked| asked.plan.unit());
         let points = spec.points(&*kind, &layout, &material.space, unit);
         let Ok(published) = points else { continue };
-        for cell in &layout.charts {
-            let canvas = Canvas {
-                material,
-                // The count of charts before this chart makes the id of this chart unique on the
-                // page.
-                caption: spec.caption(&*kind, &layout, cell, material, pictures.len()),
-                over: layout.over,
-                by: layout.by,
-                cell,
-                asked: &asked,
-                log: spec.log,
-                published: &published,
-            };
-            pictures.push(kind.draw(&canvas)?);
+        let drawn = |shared| {
+            let numbered = layout.charts.iter().zip(pictures.len()..);
+            let drawn = numbered.map(|(cell, before)| {
+                let canvas = Canvas {
+                    material,
+                    // The count of charts before this chart makes the id of this chart unique on
+                    // the page.
+                    caption: spec.caption(&*kind, &layout, cell, material, before),
+                    over: layout.over,
+                    by: layout.by,
+                    cell,
+                    asked: &asked,
+                    log: spec.log,
+                    shared,
+                    published: &published,
+                };
+                kind.draw(&canvas)
+            });
+            drawn.collect::<Result<Vec<Picture>, ReadError>>()
+        };
+        let mut charts = drawn(None)?;
+        // Charts of a metric side by side are compared by eye: draw them again, on one scale.
+        if 1 < charts.len() && kind.nature().shows == Some(ExpressionKind::Metric) {
+            let ranges = charts.iter().filter_map(|picture| picture.drawing.range());
+            charts = drawn(ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))))?;
         }
+        pictures.extend(charts);
     }
     Ok(pictures)
 }
@@ -330,14 +342,14 @@ impl ChartSpec {
         let of = self.title.clone().unwrap_or_else(|| kind.in_words());
         let title = if place.is_empty() { of } else { format!("{of}, {place}") };
         let axis = |word: &str, axis: Option<usize>| {
-            axis.map(|axis| format!(" {word} {}", space.axes[axis].path)).unwrap_or_default()
+            axis.map(|axis| format!(" {word} {}", space.axes[axis].name())).unwrap_or_default()
         };
         let seeds = match runs.seeds() {
             1 => "1 seed".to_owned(),
             seeds => format!("{seeds} seeds"),
         };
         let (over, by) = (axis("over", layout.over), axis("by", layout.by));
-        let word = kind.nature().word;
+        let ChartTraits { word, look_for, .. } = kind.nature();
         let description = format!("A {word} of {what}{over}{by}, over {seeds}.");
         // An axis whose value an expression chooses lies on the chart with all its values.
         let marked = material.marked.iter().copied().filter(|(values, _)| {
@@ -358,7 +370,7 @@ impl ChartSpec {
         } else {
             format!("{what}{over}{by}")
         };
-        Caption { id, title, beneath, description, doubted }
+        Caption { id, title, beneath, description, look_for, doubted }
     }
 }
 

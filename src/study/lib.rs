@@ -32,6 +32,7 @@ pub use conclude::comparisons::{Comparison, ComparisonOddity, OutlyingSeed};
 pub use conclude::findings::{
     CellNumbers, FindingsError, JobsOfRun, Metric, StudyFindings, planned_metric,
 };
+pub use conclude::gist::gist;
 pub use conclude::report::{
     CELLS, COMPARISONS, ConcludeError, Concluded, charts, conclude, run_path, write_manifest,
 };

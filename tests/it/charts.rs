@@ -65,6 +65,7 @@ fn ratios_beside_one() {
             series("hfsp / fifo", 2, [(0.5, 1.1), (0.6, 1.05), (0.8, 1.3), (1.1, 1.05)]),
         ],
         looks: Vec::new(),
+        shared: None,
         band: "95 % confidence, paired by seed, each by itself".to_owned(),
     };
     insta::assert_snapshot!(lines(&chart.draw()));

@@ -60,7 +60,7 @@ fn part<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
 /// Returns the height and the content of a chart of a report.
 fn chart<'t>(report: &'t str, id: &str) -> (u32, &'t str) {
     // A chart over time has another `svg` inside.
-    let chart = part(report, &format!("id=\"{id}\""), "</svg></div></figure>");
+    let chart = part(report, &format!("id=\"{id}\""), "</svg></div>");
     let (head, drawn) = chart.split_once('>').unwrap();
     (part(head, "height=\"", "\"").parse().unwrap(), drawn)
 }

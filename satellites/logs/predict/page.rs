@@ -3,46 +3,108 @@
 use std::path::Path;
 
 use super::errors::{PARTS, error, error_of};
-use super::{Prediction, sides};
+use super::{OtherSettings, Prediction, REPLAY, WHAT_IF, sides};
+use mumakil_base::files::REPORT;
 use mumakil_base::units::tell::{percent, span};
-use mumakil_compare::JobPair;
+use mumakil_compare::{ChangeColumn, JobPair};
 use mumakil_draw::chart::{
-    AxisUnit, Caption, ChartAxis, Drawing, ScatterPlot, ScatterPoint, ScatterSeries, SeriesLook,
+    AxisUnit, Caption, ChartAxis, Drawing, EcdfSample, ScatterPlot, ScatterPoint, ScatterSeries,
+    SeriesLook,
 };
 use mumakil_draw::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use mumakil_results::expect::with_plus;
+use mumakil_run::output::report::distribution;
 
 /// The most rows in the table of jobs.
 // Chosen: a browser sorts a thousand rows without a delay, but not a million.
 const MOST_JOBS: usize = 1_000;
 
+/// How many jobs that change are shown.
+const MOST_CHANGES: usize = 10;
+
 /// Returns the sections without charts and the cluster.
 pub(super) fn sections(prediction: &Prediction<'_>) -> Vec<Section> {
     let notes = prediction.doubts().into_iter().map(|doubt| format!("{doubt}.")).collect();
-    let mut short = vec![
+    let short = vec![
         PageBlock::Text(format!("{}.", prediction.story())),
         PageBlock::Table(sizes(prediction)),
         PageBlock::Sentences(notes),
     ];
-    let what_if = prediction.what_if.as_ref();
-    short.extend(
-        what_if.map(|what_if| PageBlock::Text(format!("{}.", what_if.sentence(prediction)))),
-    );
+    let (means, jobs) = (sides::means(prediction), jobs(prediction));
+    let other = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
+    let what_if =
+        other.map(|what_if| Section::new("What if", settings_blocks(prediction, what_if)));
+    [Section::new("In short", short)]
+        .into_iter()
+        .chain(what_if)
+        .chain([
+            Section::new("By queue and user", vec![PageBlock::Table(means)]),
+            Section::new("Job by job", vec![PageBlock::Table(jobs)]),
+        ])
+        .collect()
+}
+
+/// Returns what the other settings change, in sentences, and how far a replay is from the log.
+pub(super) fn gist(prediction: &Prediction<'_>) -> Vec<String> {
+    let what_if = prediction.what_if.as_ref().map(|what_if| what_if.sentence(prediction));
+    let error = prediction.sizes().into_iter().next().map(|(_, sizes)| {
+        let [mean, worst] = [sizes.mean, sizes.worst].map(percent);
+        format!("The replay of the log misses a job's sojourn by {mean} in the mean, and by {worst} at most")
+    });
+    what_if.into_iter().chain(error).map(|sentence| sentence + ".").collect()
+}
+
+/// Returns the sojourns as they were and with the other settings: numbers, and the jobs that change
+/// most.
+fn settings_blocks(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
+    let pairs = what_if.pairs(prediction);
+    let numbers = sides::changes(&pairs, what_if).page_table();
+    let mut most = pairs.changes().most_first();
+    most.0.truncate(MOST_CHANGES);
+    let columns = &[ChangeColumn::Difference, ChangeColumn::Ratio];
+    let most = most.table("The jobs that change most", sides::SETTINGS, columns).page_table();
+    vec![PageBlock::Table(numbers), PageBlock::Table(most)]
+}
+
+/// Draws the sojourns of the jobs as they were and with the other settings, beside links to both runs.
+fn settings_charts(prediction: &Prediction<'_>, what_if: &OtherSettings) -> Vec<PageBlock> {
+    let pairs = what_if.pairs(prediction);
+    let samples = [0, 1].map(|side| EcdfSample {
+        name: sides::SETTINGS[side].to_owned(),
+        values: pairs.0.iter().map(|job| job.took[side] as f64 / 1e3).collect(),
+        look: SeriesLook(side),
+        published: Vec::new(),
+    });
+    let caption = Caption {
+        id: "what-if".to_owned(),
+        title: "How long jobs take".to_owned(),
+        description: "The distribution of sojourn times, as it was and with the settings."
+            .to_owned(),
+        look_for: "the curve furthest left: with it jobs are faster",
+        ..Caption::default()
+    };
     vec![
-        Section::new("In short", short),
-        Section::new("By queue and user", vec![PageBlock::Table(sides::means(prediction))]),
-        Section::new("Job by job", vec![PageBlock::Table(jobs(prediction))]),
+        PageBlock::Charts(vec![distribution(caption, "Sojourn time", samples.into())]),
+        PageBlock::Links(vec![
+            ("Report of the replay", format!("{REPLAY}/{REPORT}")),
+            ("Report of the run with the settings", format!("{WHAT_IF}/{REPORT}")),
+        ]),
     ]
 }
 
 pub(super) fn of(log: &Path, prediction: &Prediction<'_>) -> HtmlPage {
     let mut sections = sections(prediction);
     let charts = [vec![scatter(prediction)], sides::timelines(prediction)].map(PageBlock::Charts);
-    sections.insert(1, Section::new("Logged and predicted", charts.into()));
+    if let Some(what_if) = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same) {
+        sections[1].blocks.extend(settings_charts(prediction, what_if));
+    }
+    let place = sections.len() - 2;
+    sections.insert(place, Section::new("Logged and predicted", charts.into()));
     sections.push(Section::new("The cluster", vec![PageBlock::Table(cluster(prediction))]));
     HtmlPage {
-        title: format!("Prediction of {}", log.display()),
+        title: format!("Prediction of {}", log.file_name().unwrap_or_default().display()),
         subtitle: "A log, and its replay on the cluster that it shows".to_owned(),
+        gist: gist(prediction),
         sections,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
@@ -84,6 +146,7 @@ fn scatter(prediction: &Prediction<'_>) -> Drawing {
             id: "scatter".to_owned(),
             title: "Sojourn of each job, logged and predicted".to_owned(),
             description: "Each job's predicted sojourn over its logged one.".to_owned(),
+            look_for: "points off the line: these jobs are predicted badly",
             ..Caption::default()
         },
         x: ChartAxis::log("logged", AxisUnit::Seconds),

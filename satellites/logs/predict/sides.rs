@@ -2,17 +2,20 @@
 
 use indexmap::IndexMap;
 
-use super::Prediction;
-use mumakil_base::statistics::mean;
-use mumakil_base::units::tell::{percent, span};
-use mumakil_compare::JobPair;
+use super::{OtherSettings, Prediction};
+use mumakil_base::statistics::{mean, quantile};
+use mumakil_base::units::tell::{counted, percent, span};
+use mumakil_compare::{ChangeColumn, JobPair, JobPairs, SideRow, SideTable};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Drawing, SeriesLook, Stack, StackLayer};
 use mumakil_draw::page::{PageCell, PageColumn, PageTable};
-use mumakil_results::expect::with_plus;
+use mumakil_results::expect::{Unit, with_plus};
 use mumakil_results::tables::JobRow;
 
 /// The sides, as charts and columns name them.
 const SIDES: [&str; 2] = ["logged", "predicted"];
+
+/// The sides of a second run, likewise.
+pub(super) const SETTINGS: [&str; 2] = ["as it was", "with the settings"];
 
 /// A way to group jobs.
 #[derive(Clone, Copy)]
@@ -72,6 +75,7 @@ pub(super) fn timelines(prediction: &Prediction<'_>) -> Vec<Drawing> {
                         "How many jobs had come and not ended over time, as {}.",
                         SIDES[side]
                     ),
+                    look_for: "heights that differ from the chart beside it",
                     ..Caption::default()
                 },
                 x: ChartAxis::linear("Time", AxisUnit::Seconds),
@@ -111,17 +115,49 @@ fn unfinished(jobs: &[&JobPair<'_>], side: usize, first: [u64; 2]) -> Vec<(f64, 
     changes
 }
 
-/// Returns the mean sojourns of all jobs and of the groups that judge, logged, predicted, and with
-/// other settings.
+/// Returns the sojourns as they were replayed and with other settings: of all jobs, and the mean of each
+/// group. A mean has the band that the error of the replay gives.
+pub(super) fn changes(pairs: &JobPairs<'_>, what_if: &OtherSettings) -> SideTable {
+    let all = pairs.0.iter().collect::<Vec<_>>();
+    let mut rows = vec![
+        change("mean", &all, mean),
+        change("median", &all, |values| quantile(values, 0.5)),
+        change("95th percentile", &all, |values| quantile(values, 0.95)),
+    ];
+    for grouping in GROUPINGS {
+        let groups = grouping.groups(&pairs.0).into_iter();
+        rows.extend(
+            groups.map(|(name, of)| change(&format!("mean, {} {name}", grouping.word), &of, mean)),
+        );
+    }
+    for (place, row) in rows.iter_mut().enumerate() {
+        let band = row.values[1].zip(what_if.bands.mean).filter(|_| ![1, 2].contains(&place));
+        row.notes = vec![PageCell::text(band.map_or_else(String::new, |(mean, band)| {
+            format!("{} to {}", span(mean * band.low), span(mean * band.high))
+        }))];
+    }
+    SideTable {
+        caption: format!("Sojourns of {}", counted(all.len() as u64, "job")),
+        keys: vec![PageColumn::text("of")],
+        sides: SETTINGS.map(str::to_owned).into(),
+        changes: &[ChangeColumn::Difference, ChangeColumn::Ratio],
+        rows,
+        notes: vec![PageColumn::text("by the error")],
+    }
+}
+
+/// Returns a number of some jobs on both sides.
+fn change(name: &str, jobs: &[&JobPair<'_>], of: fn(&[f64]) -> Option<f64>) -> SideRow {
+    let sides = [0, 1].map(|side| jobs.iter().map(|job| job.took[side] as f64 / 1e3).collect());
+    SideRow::new(name, Unit::TIME, sides.map(|side: Vec<f64>| of(&side)).into())
+}
+
+/// Returns the mean sojourns of all jobs and of the groups that judge, logged and predicted.
 pub(super) fn means(prediction: &Prediction<'_>) -> PageTable {
     let jobs = prediction.judges();
-    let what_if = prediction.what_if.as_ref().filter(|what_if| !what_if.is_same);
     let mut columns = vec![PageColumn::text("of"), PageColumn::number("jobs")];
     columns.extend(SIDES.map(PageColumn::number));
     columns.push(PageColumn::number("error"));
-    if what_if.is_some() {
-        columns.extend([PageColumn::number("with the settings"), PageColumn::text("band")]);
-    }
     let all = [("all".to_owned(), jobs.iter().collect::<Vec<_>>())];
     let groups = GROUPINGS.into_iter().flat_map(|grouping| {
         let named = grouping.groups(jobs).into_iter();
@@ -136,13 +172,6 @@ pub(super) fn means(prediction: &Prediction<'_>) -> PageTable {
             vec![PageCell::text(name), PageCell::number(jobs.len() as f64, jobs.len().to_string())];
         row.extend([logged, predicted].map(|mean| PageCell::maybe(mean, span)));
         row.push(PageCell::maybe(error, |error| with_plus(percent(error), error)));
-        if let Some(what_if) = what_if {
-            let other = mean(&jobs.iter().filter_map(|job| what_if.takes(job)).collect::<Vec<_>>());
-            let band = other.zip(what_if.bands.mean).map_or_else(String::new, |(other, band)| {
-                format!("{} to {}", span(other * band.low), span(other * band.high))
-            });
-            row.extend([PageCell::maybe(other, span), PageCell::text(band)]);
-        }
         row
     });
     PageTable::new("Mean sojourns of the jobs that judge", columns, rows)

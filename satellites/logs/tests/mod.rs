@@ -277,7 +277,7 @@ fn a_job_that_took_longer_is_found_and_its_part_is_named() {
     let worst = told.lines().find(|line| line.contains("  job_1_0005 ")).unwrap();
     assert!(worst.contains("   -13.9 %   0.0 %       0.0 %        -13.9 %"), "{told}");
     assert!(told.contains("With scheduler=fair: mean sojourn "), "{told}");
-    assert!(told.contains(" (by the error above "), "{told}");
+    assert!(told.contains(" (by the error of the replay "), "{told}");
 }
 
 /// Returns what `predict` prints about the log that Mumakil brings, without the table of errors.

@@ -4,13 +4,15 @@ use super::side::{ComparedRun, ComparedSide, metrics};
 use super::unreadable;
 use crate::failure::Failure;
 use mumakil_base::files::RESOLVED;
-use mumakil_base::units::tell::{count, counted, largest, listed};
+use mumakil_base::units::tell::{count, counted, largest, listed, span};
 use mumakil_compare::{ChangeColumn, JobPair, JobPairs, longer, ratio, spread_text};
 use mumakil_core::mapred::{PerSlot, PromisedSlots, SlotKind};
 use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Ecdf, EcdfSample};
 use mumakil_draw::page::{HtmlPage, PageBlock, PageCell, PageColumn, PageTable, Section};
 use mumakil_results::tables::{JobRow, Results as _};
-use mumakil_run::output::report::{JobGroups, SlotsDrawing, distribution, slots_over_time};
+use mumakil_run::output::report::{
+    JobGroups, LOOK_FOR_SLOTS, SlotsDrawing, distribution, slots_over_time,
+};
 use mumakil_scenario::Registry;
 
 /// The most rows in a table of changes.
@@ -46,9 +48,31 @@ pub(super) fn page(registry: &Registry, sides: &[ComparedSide]) -> Result<HtmlPa
     Ok(HtmlPage {
         title: names.join(" · "),
         subtitle: format!("{} {kind}; changes are relative to {}", sides.len(), names[0]),
+        gist: gist(sides),
         sections,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
+}
+
+/// Returns a sentence for each run but the first: how long its jobs take beside those of the first.
+pub(super) fn gist(sides: &[ComparedSide]) -> Vec<String> {
+    let runs: Vec<_> = runs(sides).collect();
+    let Some(((first, of_first), others)) = runs.split_first() else { return Vec::new() };
+    let sentences = others.iter().filter_map(|(name, run)| {
+        let pairs = JobPairs::measured([&of_first.jobs, &run.jobs]).most_first().0;
+        let sums = [0, 1].map(|side| pairs.iter().map(|job| job.took[side]).sum::<u64>());
+        let [was, is] = sums.map(|sum| sum as f64 / 1e3 / pairs.len() as f64);
+        let most = pairs.first()?;
+        Some(format!(
+            "In {name} a job took {} in the mean, in {first} {} ({}); `{}` differs most, by {}.",
+            span(is),
+            span(was),
+            ratio(is / was),
+            most.name(),
+            longer(most.difference(), most.difference().abs())
+        ))
+    });
+    sentences.collect()
 }
 
 /// Returns the runs among the sides, with their names.
@@ -139,6 +163,7 @@ fn charts(registry: &Registry, runs: &[(&str, &ComparedRun)]) -> Result<Vec<Sect
         id: "sojourn".to_owned(),
         title: "How long jobs take".to_owned(),
         description: "The distribution of the jobs' sojourn times in each run.".to_owned(),
+        look_for: "the curve furthest left: at each share of the jobs, that run is faster",
         ..Caption::default()
     };
     let sojourns = distribution(caption, "Sojourn time", sojourns.collect());
@@ -153,6 +178,7 @@ fn charts(registry: &Registry, runs: &[(&str, &ComparedRun)]) -> Result<Vec<Sect
             title: format!("How much longer each job takes than in {first}"),
             description: "The distribution of the differences of sojourn times, job by job."
                 .to_owned(),
+            look_for: "how much lies left of zero: these jobs became faster",
             ..Caption::default()
         },
         x: ChartAxis::linear("Difference of sojourn times", AxisUnit::Seconds),
@@ -188,6 +214,8 @@ fn slots(
             let caption = Caption {
                 id: format!("slots-{word}-{place}"),
                 title: format!("{name}: slots that {word}s hold, by {}", parties.word()),
+                // The first row says it for all.
+                look_for: if place == 1 { LOOK_FOR_SLOTS } else { "" },
                 ..Caption::default()
             };
             let what = SlotsDrawing { kind, caption, until };

@@ -47,6 +47,7 @@ pub(crate) fn tell(sheet: &StudyManifest, findings: &StudyFindings) -> TerminalL
         counted(sheet.runs().count() as u64, "run"),
     );
     lines.bold(&sheet.study, about);
+    study::gist(sheet, findings).iter().for_each(|line| lines.line(format!("  {line}")));
     lines += cells(sheet, findings);
     let warnings = findings.warnings(sheet);
     warnings.iter().for_each(|warning| lines.line(format!("  warning  {warning}")));

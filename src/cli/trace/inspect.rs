@@ -39,7 +39,12 @@ impl TraceInspectArguments {
                     number += 1;
                     survey.add(&*job, job.entry(number, self.input.block).ok().flatten());
                 })?;
-                return Ok(terminal::print(&told(path, format, &trace, survey))?);
+                return Ok(terminal::print(&told(
+                    (path, self.input.block),
+                    format,
+                    &trace,
+                    survey,
+                ))?);
             }
             FormatContents::Hosts(read) => {
                 let file = read(path)?;
@@ -92,6 +97,11 @@ struct TraceSurvey {
     submits: Option<(SimSpan, SimSpan)>,
     /// How jobs and attempts ended, by [`ENDINGS`].
     endings: [[u64; 4]; 2],
+    /// The longest task of each job, in seconds, and of all jobs the longest with the job's name.
+    tasks: Vec<f64>,
+    longest: Option<(f64, String)>,
+    /// Whether the maps are the blocks of the input, for the trace tells no maps.
+    has_blocks: bool,
     /// The values of each measure.
     values: [Vec<f64>; 7],
 }
@@ -121,6 +131,12 @@ impl TraceSurvey {
             f64::from(maps),
             f64::from(entry.reduces.get()),
         ];
+        let longest = longest_task(&entry);
+        self.tasks.extend(std::iter::repeat_n(longest, copies as usize));
+        if self.longest.as_ref().is_none_or(|(most, _)| *most < longest) {
+            self.longest = Some((longest, entry.name.clone()));
+        }
+        self.has_blocks |= entry.map_rate.is_some();
         let [of_jobs @ .., map_times, reduce_times] = &mut self.values;
         for (values, value) in of_jobs.iter_mut().zip(of_job) {
             values.extend(std::iter::repeat_n(value, copies as usize));
@@ -130,6 +146,18 @@ impl TraceSurvey {
                 values.extend(times.iter().map(|time| time.as_secs_f64()));
             }
         }
+    }
+
+    /// Returns a line about the jobs with a task longer than the time in which all jobs arrive; `None`
+    /// without any.
+    fn long_tasks(&self, length: f64) -> Option<String> {
+        let long = self.tasks.iter().filter(|task| length < **task).count();
+        let (task, name) = self.longest.as_ref().filter(|_| 0.0 < length && 0 < long)?;
+        let (jobs, task) = (counted(long as u64, "job"), span(*task));
+        let how = if self.has_blocks { ", by its bytes on one disk" } else { "" };
+        Some(format!(
+            "  long     {jobs} with a task longer than that; the longest is {task} of {name}{how}"
+        ))
     }
 
     /// Returns the measures of which any value is above zero.
@@ -153,6 +181,28 @@ impl TraceSurvey {
     }
 }
 
+/// The rate of the default cluster's disks, in bytes a second.
+const DISK_RATE: f64 = 80e6;
+
+/// Returns the seconds of the longest task of a job: as the trace tells them, or else its bytes at the
+/// rate of a default disk.
+fn longest_task(entry: &JobEntry) -> f64 {
+    let told = [&entry.map_time, &entry.reduce_time].into_iter().filter_map(|times| match times {
+        Some(TaskTimes::Each(times)) => {
+            times.iter().map(|time| time.as_secs_f64()).reduce(f64::max)
+        }
+        _ => None,
+    });
+    let (maps, reduces) = (entry.maps.map_or(0, Count::get), entry.reduces.get());
+    let parts = [
+        (entry.input.unwrap_or_default(), maps),
+        (entry.shuffle, reduces),
+        (entry.output, if reduces == 0 { maps } else { reduces }),
+    ];
+    let bytes = parts.map(|(bytes, tasks)| bytes.get() as f64 / f64::from(tasks.max(1)));
+    told.reduce(f64::max).unwrap_or(bytes.into_iter().fold(0.0, f64::max) / DISK_RATE)
+}
+
 /// Returns the place of an ending in [`ENDINGS`].
 fn ending(outcome: Option<Outcome>) -> usize {
     match outcome {
@@ -163,14 +213,23 @@ fn ending(outcome: Option<Outcome>) -> usize {
     }
 }
 
-fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey) -> TerminalLines {
+fn told(
+    (path, block): (&Path, Bytes),
+    format: &'static Format,
+    trace: &Trace,
+    survey: TraceSurvey,
+) -> TerminalLines {
     let jobs = survey.jobs;
     let mut lines = TerminalLines::default();
+    let blocks = match survey.has_blocks {
+        true => format!(" (blocks of {block})"),
+        false => String::new(),
+    };
     let about = format!(
         "   {} · {} · {} · {}",
         format,
         counted(jobs, "job"),
-        counted(survey.maps, "map"),
+        counted(survey.maps, "map") + &blocks,
         counted(survey.reduces, "reduce")
     );
     lines.bold(path.display().to_string(), about);
@@ -184,6 +243,7 @@ fn told(path: &Path, format: &'static Format, trace: &Trace, survey: TraceSurvey
         let length = span(length);
         lines.line(format!("  arrivals {an_hour:.1} jobs an hour for {length}   mean gap {gap}"));
     }
+    survey.long_tasks(length).into_iter().for_each(|words| lines.line(words));
     for (word, counts) in ["jobs", "attempts"].iter().zip(survey.endings) {
         let parts: Vec<String> = counts
             .iter()

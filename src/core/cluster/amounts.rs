@@ -51,6 +51,11 @@ impl Amounts {
         Self([first, second])
     }
 
+    /// Returns the amounts of the first and the second resource.
+    pub const fn parts(self) -> [u64; 2] {
+        self.0
+    }
+
     /// Returns whether there is as much of each resource in `all`.
     pub fn fit_in(self, all: Self) -> bool {
         self.0.iter().zip(all.0).all(|(own, all)| *own <= all)

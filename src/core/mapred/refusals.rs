@@ -37,6 +37,8 @@ pub(super) struct Refusals {
     swept_at: SimTime,
     held: PerSlot<HeldSlots>,
     is_silent: bool,
+    /// Whether refusals for lack of memory or cores become events although others do not.
+    tells_room: bool,
 }
 
 /// An interval of refusals.
@@ -57,7 +59,12 @@ impl Refusals {
         Self { is_silent: true, ..Self::default() }
     }
 
-    /// Returns whether the intervals become events.
+    /// Returns refusals of which only those for lack of memory or cores become events.
+    pub(super) fn of_room() -> Self {
+        Self { tells_room: true, ..Self::silent() }
+    }
+
+    /// Returns whether all intervals become events.
     pub(super) fn are_emitted(&self) -> bool {
         !self.is_silent
     }
@@ -102,7 +109,7 @@ impl Refusals {
     /// Emits the intervals of a job that got a slot.
     pub(super) fn launched(&mut self, job: JobId, kind: SlotKind, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
-        for one in open[kind].drain(..).filter(|_| !self.is_silent) {
+        for one in open[kind].drain(..).filter(is_told(self.is_silent, self.tells_room)) {
             // A wait for a slot near the input lasts until the job gets a slot; other causes may
             // have ended with the last refusal.
             let to = if matches!(one.reason, Reason::Delay(_)) { out.now } else { one.last };
@@ -114,7 +121,8 @@ impl Refusals {
     pub(super) fn ended(&mut self, job: JobId, out: &mut Outbox) {
         let Some(open) = self.open.get_mut(job.index()) else { return };
         for kind in SlotKind::BOTH {
-            for one in mem::take(&mut open[kind]).into_iter().filter(|_| !self.is_silent) {
+            let is_told = is_told(self.is_silent, self.tells_room);
+            for one in mem::take(&mut open[kind]).into_iter().filter(is_told) {
                 tell(job, kind, one, one.last, out);
             }
         }
@@ -135,16 +143,21 @@ impl Refusals {
         self.send_refusals(out, |_| true);
     }
 
-    fn send_refusals(&mut self, out: &mut Outbox, is_told: impl Fn(&Refusal) -> bool) {
+    fn send_refusals(&mut self, out: &mut Outbox, is_over: impl Fn(&Refusal) -> bool) {
         for (job, open) in (0..).map(JobId).zip(&mut self.open) {
             for kind in SlotKind::BOTH {
-                let gone = open[kind].extract_if(.., |one| is_told(one));
-                for one in gone.filter(|_| !self.is_silent) {
+                let gone = open[kind].extract_if(.., |one| is_over(one));
+                for one in gone.filter(is_told(self.is_silent, self.tells_room)) {
                     tell(job, kind, one, one.last, out);
                 }
             }
         }
     }
+}
+
+/// Returns the test of whether an interval becomes an event.
+fn is_told(is_silent: bool, tells_room: bool) -> impl Fn(&Refusal) -> bool {
+    move |one| !is_silent || (tells_room && matches!(one.reason, Reason::NoRoom))
 }
 
 fn tell(job: JobId, kind: SlotKind, one: Refusal, to: SimTime, out: &mut Outbox) {

@@ -76,6 +76,10 @@ struct PlacedBar {
 impl Bars {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let mut seen = Extent::default();
         let bars = self.place(&mut seen);
         // The length of a bar is its value, so the axis must include zero.
@@ -92,7 +96,7 @@ impl Bars {
         }
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         sheet.hatches((0..self.series.len()).chain(self.looks.iter().map(|look| look.0)));
         let id = sheet.id.clone();
         let hatches = Hatches { id: &id };

@@ -115,13 +115,13 @@ impl ChartSheet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drawing::Caption;
+    use super::super::drawing::{Caption, WIDTH};
     use super::*;
 
     const AREA: PlotArea = PlotArea { left: 100.0, right: 700.0, top: 0.0, bottom: 300.0 };
 
     fn written(names: &[String], title: &str) -> String {
-        let mut sheet = ChartSheet::new(&Caption::default());
+        let mut sheet = ChartSheet::new(&Caption::default(), WIDTH);
         let groups = Groups::new(&AREA, names.len(), 1);
         sheet.names(&AREA, &groups, names, title);
         sheet.finish().inline()

@@ -10,7 +10,10 @@ use super::text::{Coordinate, LEADING, clean, fit, width, wrap};
 use super::tick::Tick;
 
 /// The width of most drawings; the height depends on the content.
-const WIDTH: f64 = 720.0;
+pub(super) const WIDTH: f64 = 720.0;
+
+/// The width of the same drawings for a narrow screen, on which the letters keep their size.
+const NARROW: f64 = 440.0;
 
 /// The width of a drawing that takes the whole width of a page: that of two drawings side by side,
 /// and of the gap between them.
@@ -31,6 +34,8 @@ pub struct Caption {
     pub beneath: String,
     /// A description of the chart for readers who cannot see it.
     pub description: String,
+    /// The end of the sentence "Look for …" below the chart on a page; may be empty.
+    pub look_for: &'static str,
     /// Values that a reader should doubt.
     pub doubted: DoubtedValues,
 }
@@ -41,12 +46,36 @@ pub struct Drawing {
     id: String,
     title: String,
     description: String,
+    look_for: &'static str,
+    range: Option<(f64, f64)>,
     width: f64,
     height: f64,
     body: String,
+    narrow: Option<Box<Self>>,
 }
 
 impl Drawing {
+    /// Returns the ends of its vertical axis of values; `None` without one.
+    pub const fn range(&self) -> Option<(f64, f64)> {
+        self.range
+    }
+
+    /// Returns the end of the sentence "Look for …" below it; may be empty.
+    pub const fn look_for(&self) -> &'static str {
+        self.look_for
+    }
+
+    /// Draws a chart for usual and for narrow screens.
+    pub(super) fn in_both_widths(draw: impl Fn(f64) -> Self) -> Self {
+        let narrow = draw(NARROW);
+        Self { narrow: Some(Box::new(narrow)), ..draw(WIDTH) }
+    }
+
+    /// Returns the same drawing for narrow screens; `None` for one that needs the whole width.
+    pub fn narrow(&self) -> Option<&Self> {
+        self.narrow.as_deref()
+    }
+
     /// Returns its title.
     pub fn title(&self) -> &str {
         &self.title
@@ -121,6 +150,8 @@ pub(super) struct ChartSheet {
     pub(super) id: String,
     title: String,
     description: String,
+    look_for: &'static str,
+    range: Option<(f64, f64)>,
     pub(super) width: f64,
     /// The y coordinate below which the sheet is still empty.
     pub(super) below: f64,
@@ -129,9 +160,12 @@ pub(super) struct ChartSheet {
 }
 
 impl ChartSheet {
-    /// Returns a sheet on which the title is drawn.
-    pub(super) fn new(caption: &Caption) -> Self {
-        Self::of_width(caption, WIDTH)
+    /// Returns a sheet of this width on which the title is drawn.
+    pub(super) fn new(caption: &Caption, width: f64) -> Self {
+        let sheet = Self::of_width(caption, width);
+        // Both widths of a chart are on one page.
+        let mark = if width == NARROW { "-narrow" } else { "" };
+        Self { id: sheet.id + mark, ..sheet }
     }
 
     /// Returns a sheet as wide as a page, on which the title is drawn.
@@ -144,6 +178,8 @@ impl ChartSheet {
             id: identifier(&caption.id),
             title: clean(&caption.title),
             description: clean(&caption.description),
+            look_for: caption.look_for,
+            range: None,
             width,
             below: MARGIN,
             body: String::new(),
@@ -246,6 +282,7 @@ impl ChartSheet {
         // needs room beyond the edge.
         let right = self.width - MARGIN.max(overhang);
         let area = PlotArea { left, right, top, bottom: top + height };
+        self.range = Some(y.range);
         let title = fit(&y.title, self.room());
         let level = |labelled: bool, to: f64| -> String {
             let ticks = y.ticks.iter().filter(|tick| tick.label.is_some() == labelled);
@@ -313,8 +350,18 @@ impl ChartSheet {
             self.below += LEADING;
             self.add(html! { text class="c-soft" x=(Coordinate(MARGIN)) y=(Coordinate(self.below)) { (line) } });
         }
-        let Self { id, title, description, width, below, body, .. } = self;
-        Drawing { id, title, description, width, height: below + MARGIN, body }
+        let Self { id, title, description, look_for, range, width, below, body, .. } = self;
+        Drawing {
+            id,
+            title,
+            description,
+            look_for,
+            range,
+            width,
+            height: below + MARGIN,
+            body,
+            narrow: None,
+        }
     }
 }
 
@@ -381,7 +428,7 @@ mod tests {
     #[test]
     fn only_a_file_of_its_own_brings_style_and_paper() {
         let caption = Caption { id: "a".to_owned(), title: "<A>".to_owned(), ..Caption::default() };
-        let drawing = ChartSheet::new(&caption).finish();
+        let drawing = ChartSheet::new(&caption, WIDTH).finish();
         assert!(drawing.svg().contains("<style>"));
         assert!(!drawing.inline().contains("<style>"));
         assert!(drawing.inline().contains("<title id=\"a-title\">&lt;A&gt;</title>"));

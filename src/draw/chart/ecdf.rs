@@ -46,6 +46,10 @@ impl Ecdf {
     /// Returns the chart. Values that a logarithmic axis cannot show count as smaller than all
     /// others.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let mut extent = Extent::default();
         for value in self.samples.iter().flat_map(|sample| &sample.values) {
             extent.see(&self.x, *value);
@@ -58,7 +62,7 @@ impl Ecdf {
         let whole = Extent::default().include(&share, 0.0).include(&share, 1.0);
         let y = AxisScale::new(&share, whole, ScaleEnds::Round, 5);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         let published = self.samples.iter().any(|sample| !sample.published.is_empty());
         let keys =
             self.samples.iter().map(|sample| LegendKey::line(&sample.name, sample.look.0, None));

@@ -39,6 +39,10 @@ pub struct Heat {
 impl Heat {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let mut extent = Extent::default();
         for row in self.values.iter().take(self.rows.len()) {
             for value in row.iter().take(self.columns.len()) {
@@ -46,7 +50,7 @@ impl Heat {
             }
         }
         let scale = AxisScale::new(&self.value, extent, ScaleEnds::Round, 4);
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         self.legend(&mut sheet, &scale);
         let area = self.names(&mut sheet);
         self.cells(&mut sheet, &scale, &area);
@@ -217,6 +221,6 @@ mod tests {
     fn a_cell_without_a_number_is_empty() {
         let svg = heat(2, &[0.25, f64::NAN]);
         assert!(svg.contains("n0, n0: 25 %") && !svg.contains("n0, n1"), "{svg}");
-        assert!(svg.contains("Not drawn: 1 value beyond all numbers."));
+        assert!(svg.contains("Not drawn: 1 value without a result."));
     }
 }

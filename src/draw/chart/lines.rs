@@ -54,6 +54,10 @@ pub struct LinePoint {
 impl ValueLines {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let (mut over, mut extent) = (Extent::default(), Extent::default());
         let mut lines: Vec<Vec<LinePoint>> = Vec::new();
         for line in &self.lines {
@@ -76,10 +80,10 @@ impl ValueLines {
         for value in bands.flat_map(|(low, high)| [low, high]) {
             extent = extent.include(&self.y, value);
         }
-        let x = AxisScale::new(&self.x, over, ScaleEnds::Round, 7);
+        let x = AxisScale::new(&self.x, over, ScaleEnds::Exact, 7);
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         sheet.legend(&self.keys());
         let area = sheet.axes(&x, &y, 300.0);
         let plot = LinePlot { chart: self, x: &x, y: &y, area };

@@ -58,6 +58,10 @@ impl Percentiles {
     /// Returns the chart. The axis of shares ends at the last share below 1; the largest value is
     /// drawn there.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let mut extent = Extent::default();
         let mut last = 0.0f64;
         for (share, value) in self.curves.iter().flat_map(|curve| &curve.points) {
@@ -68,7 +72,7 @@ impl Percentiles {
         let x = AxisScale::nines(last);
         let y = AxisScale::new(&self.y, extent, ScaleEnds::Round, 6);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         let curves = self.curves.iter().enumerate();
         let keys = curves.map(|(i, curve)| LegendKey::line(&curve.name, i, None));
         sheet.legend(&keys.collect::<Vec<_>>());

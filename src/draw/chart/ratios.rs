@@ -29,6 +29,8 @@ pub struct Ratios {
     pub series: Vec<RatioSeries>,
     /// The look of each group; empty if ratios are coloured by series.
     pub looks: Vec<SeriesLook>,
+    /// As [`ChartAxis::shared`].
+    pub shared: Option<(f64, f64)>,
     /// The meaning of the bands, such as `95 % confidence`; shown in a note if there is a band.
     pub band: String,
 }
@@ -60,7 +62,12 @@ pub struct Ratio {
 impl Ratios {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
-        let axis = ChartAxis::log(&*self.y, AxisUnit::Ratio);
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
+        let shared = self.shared;
+        let axis = ChartAxis { shared, ..ChartAxis::log(&*self.y, AxisUnit::Ratio) };
         let mut seen = Extent::default();
         let mut marks: Vec<(usize, usize, &Ratio)> = Vec::new();
         for (series, RatioSeries { ratios, .. }) in self.series.iter().enumerate() {
@@ -80,7 +87,7 @@ impl Ratios {
         }
         let y = AxisScale::ratios(&axis, extent, 6);
 
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         sheet.legend(&self.keys(&marks));
         let area = sheet.y_axis(&y, 300.0, 0.0);
         let groups = Groups::new(&area, self.groups.len(), self.series.len());
@@ -190,6 +197,7 @@ mod tests {
                 ratios,
             }],
             looks: Vec::new(),
+            shared: None,
             band: "95 % confidence".to_owned(),
         };
         chart.draw().inline()

@@ -22,17 +22,19 @@ pub struct ChartAxis {
     pub unit: AxisUnit,
     /// The spacing of the values.
     pub spacing: Spacing,
+    /// The ends of the axis of charts beside this one, which it includes; `None` without others.
+    pub shared: Option<(f64, f64)>,
 }
 
 impl ChartAxis {
     /// Returns a linear axis.
     pub fn linear(title: impl Into<String>, unit: AxisUnit) -> Self {
-        Self { title: title.into(), unit, spacing: Spacing::Linear }
+        Self { title: title.into(), unit, spacing: Spacing::Linear, shared: None }
     }
 
     /// Returns a logarithmic axis.
     pub fn log(title: impl Into<String>, unit: AxisUnit) -> Self {
-        Self { title: title.into(), unit, spacing: Spacing::Log }
+        Self { title: title.into(), unit, spacing: Spacing::Log, shared: None }
     }
 
     pub(super) fn shows(&self, value: f64) -> bool {
@@ -79,6 +81,12 @@ impl Extent {
         self
     }
 
+    /// Adds the ends that the axis shares with others.
+    fn with_shared(self, axis: &ChartAxis) -> Self {
+        let ends = axis.shared.into_iter().flat_map(|(low, high)| [low, high]);
+        ends.fold(self, |extent, end| extent.include(axis, end))
+    }
+
     /// Returns whether the extent has no value that can be shown.
     pub(super) fn is_empty(&self) -> bool {
         self.range.is_none()
@@ -88,8 +96,7 @@ impl Extent {
     pub(super) fn notes(&self, axis: &ChartAxis) -> impl Iterator<Item = String> {
         let title = &axis.title;
         let low = format!("of zero or less ({title}, logarithmic)");
-        let counts =
-            [(self.not_numbers, "beyond all numbers".to_owned()), (self.not_positive, low)];
+        let counts = [(self.not_numbers, "without a result".to_owned()), (self.not_positive, low)];
         counts.into_iter().filter(|(count, _)| 0 < *count).map(|(count, which)| match count {
             1 => format!("Not drawn: 1 value {which}."),
             _ => format!("Not drawn: {count} values {which}."),
@@ -131,6 +138,8 @@ pub(super) struct AxisScale {
     warp: ScaleWarp,
     low: f64,
     high: f64,
+    /// The values at its two ends.
+    pub(super) range: (f64, f64),
     /// The ticks, in the order of their values.
     pub(super) ticks: Vec<Tick>,
     /// The title of the axis, with the unit of the ticks.
@@ -145,6 +154,7 @@ impl AxisScale {
 
     /// Returns an axis with about `ticks` labelled ticks.
     pub(super) fn new(axis: &ChartAxis, extent: Extent, ends: ScaleEnds, ticks: usize) -> Self {
+        let extent = extent.with_shared(axis);
         match axis.spacing {
             Spacing::Linear => Self::linear(axis, extent, ends, ticks),
             Spacing::Log => Self::log(axis, extent, ends, ticks),
@@ -180,7 +190,7 @@ impl AxisScale {
     /// Returns a logarithmic axis of ratios. Within a factor of three its ticks are at equal steps,
     /// so that differences of a few thousandths can be seen.
     pub(super) fn ratios(axis: &ChartAxis, extent: Extent, count: usize) -> Self {
-        let (low, high) = extent.range.unwrap_or((0.5, 2.0));
+        let (low, high) = extent.with_shared(axis).range.unwrap_or((0.5, 2.0));
         // From a factor of three on, decades and their parts are better ticks than equal steps.
         if low * 3.0 < high {
             return Self::log(axis, extent, ScaleEnds::Round, count);
@@ -223,8 +233,8 @@ impl AxisScale {
             "" => title.to_owned(),
             unit => format!("{title} ({unit})"),
         };
-        let (low, high) = (warp.apply(low), warp.apply(high));
-        Self { warp, low, high, ticks: ticks.ticks, title }
+        let (range, low, high) = ((low, high), warp.apply(low), warp.apply(high));
+        Self { warp, low, high, range, ticks: ticks.ticks, title }
     }
 
     /// Returns the place of a value: from 0 at the low end to 1 at the high end. Values beyond the
@@ -313,7 +323,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "Not drawn: 1 value beyond all numbers.",
+                "Not drawn: 1 value without a result.",
                 "Not drawn: 2 values of zero or less (Wait, logarithmic).",
             ]
         );
@@ -350,7 +360,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             let spacing = if log { Spacing::Log } else { Spacing::Linear };
-            let axis = ChartAxis { title: String::new(), unit: AxisUnit::Plain, spacing };
+            let axis = ChartAxis { spacing, ..ChartAxis::linear("", AxisUnit::Plain) };
             let scale = scale(&axis, &values);
             let mut shown: Vec<f64> = values.into_iter().filter(|value| axis.shows(*value)).collect();
             shown.sort_by(f64::total_cmp);

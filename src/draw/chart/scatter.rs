@@ -52,6 +52,10 @@ pub struct ScatterPoint {
 impl ScatterPlot {
     /// Returns the chart.
     pub fn draw(&self) -> Drawing {
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
         let (mut xs, mut ys) = (Extent::default(), Extent::default());
         let mut series: Vec<Vec<&ScatterPoint>> = Vec::new();
         for one in &self.series {
@@ -71,7 +75,7 @@ impl ScatterPlot {
         }
         let x = AxisScale::new(&self.x, across, ScaleEnds::Round, 7);
         let y = AxisScale::new(&self.y, up, ScaleEnds::Round, 7);
-        let mut sheet = ChartSheet::new(&self.caption);
+        let mut sheet = ChartSheet::new(&self.caption, width);
         let keys = self.series.iter().map(|one| LegendKey::mark(&one.name, one.look.0));
         let diagonal =
             self.diagonal.iter().map(|name| LegendKey::line(name, self.behind(), Some("dash")));
@@ -156,7 +160,7 @@ mod tests {
     fn values_that_cannot_be_drawn_are_left_out_with_a_note() {
         let svg = draw(&[(0.0, 5.0), (f64::NAN, 5.0)]);
         assert!(!svg.contains("job_1"), "{svg}");
-        assert!(svg.contains("Not drawn: 1 value beyond all numbers."), "{svg}");
+        assert!(svg.contains("Not drawn: 1 value without a result."), "{svg}");
         assert!(svg.contains("Not drawn: 1 value of zero or less (logged, logarithmic)."), "{svg}");
         draw(&[]);
     }

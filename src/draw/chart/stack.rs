@@ -74,7 +74,11 @@ const HEIGHT: (f64, f64) = (300.0, 76.0);
 impl Stack {
     /// Returns the chart. Values below zero count as zero.
     pub fn draw(&self) -> Drawing {
-        let mut sheet = ChartSheet::new(&self.caption);
+        Drawing::in_both_widths(|width| self.draw_at(width))
+    }
+
+    fn draw_at(&self, width: f64) -> Drawing {
+        let mut sheet = ChartSheet::new(&self.caption, width);
         let steps = |of: fn(&StackLayer) -> &Vec<(f64, f64)>| -> Vec<ChartSteps> {
             self.layers.iter().map(|layer| ChartSteps::new(of(layer))).collect()
         };

@@ -174,7 +174,7 @@ prop_compose! {
             ratios: ratios.into_iter().map(|one: Option<_>| one.map(ratio)).collect(),
         });
         let looks = Vec::new();
-        Ratios { caption, y, x, groups, series: series.collect(), looks, band }.draw()
+        Ratios { caption, y, x, groups, series: series.collect(), looks, shared: None, band }.draw()
     }
 }
 

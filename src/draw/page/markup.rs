@@ -35,6 +35,7 @@ pub(super) fn page(page: &HtmlPage) -> Markup {
                 header {
                     h1 { (page.title) }
                     @if !page.subtitle.is_empty() { p.subtitle { (page.subtitle) } }
+                    @for sentence in &page.gist { p.gist { (prose(sentence)) } }
                     @if 2 < page.sections.len() { (contents(&page.sections)) }
                 }
                 main {
@@ -85,8 +86,10 @@ fn block(block: &PageBlock) -> Markup {
         }
         PageBlock::Text(text) => html! { p { (prose(text)) } },
         PageBlock::Warnings(warnings) => html! {
-            ul.warnings role="note" aria-label="Warnings" {
-                @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
+            div role="note" aria-label="Warnings" {
+                ul.warnings {
+                    @for warning in warnings { li { strong { "Warning: " } (prose(warning)) } }
+                }
             }
         },
         PageBlock::Sentences(sentences) => html! {
@@ -103,6 +106,9 @@ fn block(block: &PageBlock) -> Markup {
         },
         PageBlock::Table(content) => table(content),
         PageBlock::Code(text) => html! { div.code { pre tabindex="0" { code { (text) } } } },
+        PageBlock::Links(links) => html! {
+            p { @for (words, file) in links { a href=(file) { (words) } " " } }
+        },
     }
 }
 
@@ -188,7 +194,15 @@ const fn class(judgement: Judgement) -> &'static str {
 }
 
 fn chart(drawing: &Drawing) -> Markup {
-    html! { figure class=[drawing.is_wide().then_some("wide")] { div.canvas tabindex="0" { (PreEscaped(drawing.inline())) } } }
+    html! {
+        figure class=[drawing.is_wide().then_some("wide")] {
+            div.canvas tabindex="0" { (PreEscaped(drawing.inline())) }
+            @if let Some(narrow) = drawing.narrow() {
+                div.narrow { (PreEscaped(narrow.inline())) }
+            }
+            @if !drawing.look_for().is_empty() { figcaption { "Look for " (drawing.look_for()) "." } }
+        }
+    }
 }
 
 fn table(table: &PageTable) -> Markup {
@@ -320,7 +334,8 @@ mod tests {
             PageBlock::Code(nasty()),
         ];
         let sections = vec![Section { title: nasty(), blocks }; 3];
-        let page = HtmlPage { title: nasty(), subtitle: nasty(), sections, version: nasty() };
+        let (title, gist) = (nasty(), vec![nasty()]);
+        let page = HtmlPage { title, subtitle: nasty(), gist, sections, version: nasty() };
         let html = page.html();
         assert!(!html.contains("<b>") && !html.contains("\"&'"), "{html}");
         assert_eq!(html.matches("</script>").count(), 1);

@@ -107,6 +107,8 @@ fn of_table<R: TableRow>(
         let unit = match column.info.name {
             _ if column.info.is_time() => Unit::TIME,
             bytes if bytes.ends_with("_bytes") => Unit::BYTES,
+            // One or zero, whose mean is a share.
+            "missed" | "memory_share" | "cores_share" => Unit::SHARE,
             _ => Unit::PLAIN,
         };
         let about = as_part(about);
@@ -207,6 +209,10 @@ fn computed() -> Vec<NamedQuantity> {
         "utilisation.map": One, SHARE = Summary("slot_utilisation.map");
         /// The share of reduce slots in use.
         "utilisation.reduce": One, SHARE = Summary("slot_utilisation.reduce");
+        /// The share of memory that attempts hold, where `cluster.resources` counts it.
+        "utilisation.memory": One, SHARE = Summary("resource_utilisation.memory");
+        /// The share of cores that attempts hold, where `cluster.resources` counts them.
+        "utilisation.cores": One, SHARE = Summary("resource_utilisation.cores");
         /// The share of the slot time of reduces for which they wait in their slots for maps.
         "maps_wait": One, SHARE = Summary("maps_wait");
         /// The slot time that maps ask for while jobs arrive, over that of the map slots.

@@ -34,6 +34,14 @@ table! {
         /// The time of its reduce slots that attempts held.
         #[quantity = "node.busy.reduce"]
         reduce_busy_ms: SlotMillis,
+        /// The share of its memory that attempts held, where `cluster.resources` counts it.
+        #[quantity = "node.utilisation.memory"]
+        #[record = "by_node"]
+        memory_share: Option<f64>,
+        /// The share of its cores that attempts held, where `cluster.resources` counts them.
+        #[quantity = "node.utilisation.cores"]
+        #[record = "by_node"]
+        cores_share: Option<f64>,
         /// The number of map and reduce attempts that ended on it.
         #[quantity = "node.attempts"]
         attempts: u32,

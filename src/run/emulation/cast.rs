@@ -62,6 +62,7 @@ pub(super) fn assemble(
             reloads: policies.reloads,
             refusals: match () {
                 () if scenario.record.decisions => NotedRefusals::Emitted,
+                () if scenario.outputs().decisions => NotedRefusals::OfRoom,
                 () if is_watched => NotedRefusals::Watched,
                 () => NotedRefusals::None,
             },

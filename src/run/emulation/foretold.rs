@@ -18,6 +18,10 @@ use mumakil_scenario::workload::{JobDemand, OfferedWork};
 // Chosen: ten gaps at random show their mean to within a third.
 const FEWEST_ARRIVALS: usize = 10;
 
+/// The fewest arrivals for which a task is said to outlive them.
+// Chosen: a hundred jobs come from a trace or a mix, whose end nobody has set to the length of a task.
+const MANY_ARRIVALS: usize = 100;
+
 /// The end of a warm-up, as a first run has shown it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SettledRun {
@@ -61,9 +65,25 @@ impl Prepared {
     }
 
     /// Returns the [load](Self::load) if the cluster cannot keep up with it. Few arrivals are a batch
-    /// and no overload.
+    /// and no overload, and one that the scenario asks for is no surprise.
     pub fn overload(&self) -> Option<(SlotKind, f64)> {
+        if self.scenario.workload.pace.is_overload() {
+            return None;
+        }
         self.load().filter(|(_, load)| 1.0 <= *load && FEWEST_ARRIVALS <= self.arrivals().len())
+    }
+
+    /// Returns the job with the longest task, and the time of that task, if it is longer than the time
+    /// in which all jobs arrive: the job outlives the others. Few arrivals are a batch, which has no
+    /// such time.
+    pub fn outliving(&self) -> Option<(&str, SimSpan, SimSpan)> {
+        let demands = self.demands();
+        let arrivals: Vec<SimTime> = demands.iter().filter_map(|demand| demand.arrives).collect();
+        let window = *arrivals.iter().max()? - *arrivals.iter().min()?;
+        let tasks = demands.iter().map(|demand| demand.task.map.max(demand.task.reduce));
+        let (place, task) = tasks.enumerate().max_by_key(|(_, task)| *task)?;
+        let is_long = MANY_ARRIVALS <= arrivals.len() && window < task;
+        is_long.then(|| (&*self.workload.arrivals[place].spec.name, task, window))
     }
 
     /// Returns the end of the warm-up, as far as it is known before the run.

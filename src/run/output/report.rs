@@ -21,6 +21,7 @@ mod arrivals;
 mod attempts;
 mod by_pool;
 mod faults;
+mod gist;
 mod headlines;
 mod in_short;
 mod job_groups;
@@ -28,6 +29,7 @@ mod latency;
 mod locality;
 mod nodes;
 mod repeat;
+mod resources;
 mod slots;
 mod slowdown;
 mod sojourn;
@@ -53,7 +55,7 @@ use mumakil_results::tables::{ReadError, RunJobs};
 use mumakil_scenario::{Registry, Scenario};
 
 pub use job_groups::JobGroups;
-pub use slots::{SlotsDrawing, slots_over_time};
+pub use slots::{LOOK_FOR_SLOTS, SlotsDrawing, slots_over_time};
 pub use sojourn::distribution;
 pub use verdicts::verdicts;
 
@@ -66,6 +68,10 @@ struct ReportSource<'a> {
     parties: JobGroups,
     /// The run as it is explained, once its attempts have been read.
     explained: OnceCell<RunToExplain>,
+    /// What took the jobs' time, in sentences, once the run has been explained.
+    causes: OnceCell<Vec<String>>,
+    /// The second at which charts over time end.
+    until: f64,
 }
 
 /// Blocks of the page; empty if their table was not recorded.
@@ -79,7 +85,17 @@ const SECTIONS: [(&str, &[Make]); 9] = [
     ("In short", &[in_short::blocks, by_pool::blocks]),
     ("Expectations", &[verdicts::blocks]),
     ("Sojourn", &[sojourn::blocks, arrivals::blocks, slowdown::blocks]),
-    ("Slots", &[slots::blocks, faults::blocks, attempts::blocks, nodes::blocks, waste::blocks]),
+    (
+        "Slots",
+        &[
+            slots::blocks,
+            resources::blocks,
+            faults::blocks,
+            attempts::blocks,
+            nodes::blocks,
+            waste::blocks,
+        ],
+    ),
     ("Locality", &[locality::blocks]),
     ("Latency", &[latency::blocks]),
     ("Why jobs took so long", &[why::blocks]),
@@ -120,7 +136,9 @@ impl RunReport<'_> {
         // All charts of the page share these groups, so that a pool has the same colour in every
         // chart.
         let parties = JobGroups::of([&jobs.all[..]]).with_classes(&jobs.all);
-        let source = ReportSource { run: self, jobs, parties, explained: OnceCell::new() };
+        let until = slots::end_of_charts(self, &jobs)?;
+        let (explained, causes) = (OnceCell::new(), OnceCell::new());
+        let source = ReportSource { run: self, jobs, parties, explained, causes, until };
         let mut sections = Vec::new();
         for (title, makes) in SECTIONS {
             let mut blocks: Vec<PageBlock> = Vec::new();
@@ -150,6 +168,7 @@ impl RunReport<'_> {
                 summary.run.seed,
                 scenario.clock
             ),
+            gist: gist::sentences(&source),
             sections,
             version: summary.run.version.clone(),
         })

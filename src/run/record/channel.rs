@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use hdrhistogram::Histogram;
+use parking_lot::Mutex;
 
 use super::decisions::Decisions;
 use super::events::Events;
@@ -27,12 +28,14 @@ use super::faults::Faults;
 use super::heartbeats::{AlikeHeartbeats, Counter};
 use super::histograms::Histograms;
 use super::jobs::{JobsTable, keys_on};
+use super::resources::ResourceTally;
 use super::summary::{Summary, SummaryTally};
 use super::tasks::TasksTable;
 use super::timeline::Timeline;
 use super::waste::Waste;
 use super::{RecordError, RunBooks, RunEnd, RunFacts, Watcher};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{Event, Fact, JobId, TrackerFact};
 use mumakil_runtime::EventSink;
 use mumakil_scenario::RecordSpec;
@@ -66,8 +69,12 @@ pub struct Setup {
     /// The slot time that each job asks for, by its number; empty if jobs arrive by the progress of
     /// the cluster.
     pub demands: Vec<JobDemand>,
+    /// Whether the scenario says that the jobs are a batch, with which no cluster keeps up.
+    pub is_batch: bool,
     /// The chains of jobs; empty unless `settings` record them.
     pub chains: Vec<Vec<JobId>>,
+    /// The nodes, for their memory and cores; `None` for clusters that count only slots.
+    pub topology: Option<Arc<Topology>>,
 }
 
 /// The names of a tracker's node and rack in tables: names of hosts, or numbers.
@@ -172,12 +179,19 @@ impl Recorder {
             .transpose()?;
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
+        let mut tally = SummaryTally::new(demands, setup.is_batch);
+        if let Some(topology) = setup.topology.filter(|it| !it.counted().are_only_slots()) {
+            let folder = folder.as_deref().filter(|_| settings.timeline);
+            let counted = ResourceTally::create(topology, folder, settings.sample)?;
+            tally.resources = Some(Arc::new(Mutex::new(counted)));
+        }
+        watchers.extend(tally.resources.iter().map(|it| Box::new(it.clone()) as _));
         // Put the watchers that want each heartbeat first, so that they are a slice of the list.
         watchers.sort_by_key(|watcher| !watcher.hears_heartbeats());
         let writer = Writer {
             books: RunBooks::new(SimTime::ZERO + settings.warm_up.or(SimSpan::ZERO)),
             jobs,
-            tally: SummaryTally::new(demands),
+            tally,
             waste: (settings.waste || setup.counts_losses).then(Waste::default),
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),

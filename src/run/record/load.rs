@@ -61,6 +61,8 @@ pub enum VerdictReason {
     SpareTime,
     /// All jobs come at once, or before the first of them has ended.
     AtOnce,
+    /// The scenario says that the jobs are a batch.
+    Batch,
     /// Jobs are submitted by the progress of the cluster.
     ClosedLoop,
     /// Neither growth nor spare time is certain.
@@ -105,6 +107,8 @@ struct ArrivalSample {
 pub(super) struct LoadTally {
     /// The slot time that each job asks for, by its number; empty in a closed loop.
     demands: Vec<JobDemand>,
+    /// Whether the scenario says that the jobs are a batch.
+    is_batch: bool,
     /// The tasks of each job that wait for a slot.
     pending: Vec<PerSlot<u32>>,
     waiting: PerSlot<i128>,
@@ -114,8 +118,8 @@ pub(super) struct LoadTally {
 }
 
 impl LoadTally {
-    pub(super) fn new(demands: Vec<JobDemand>) -> Self {
-        Self { demands, ..Self::default() }
+    pub(super) fn new(demands: Vec<JobDemand>, is_batch: bool) -> Self {
+        Self { demands, is_batch, ..Self::default() }
     }
 
     /// Takes an event that `books` already include; `available` returns the slot time so far.
@@ -204,6 +208,7 @@ impl LoadTally {
         // Before any job has ended, nobody can know how fast the cluster is.
         let is_batch = self.first_end.is_none_or(|end| last.is_none_or(|last| last <= end));
         (load.verdict, load.reason) = match (load.overloaded, has_spare_time) {
+            _ if self.is_batch => (LoadVerdict::Backlogged, VerdictReason::Batch),
             _ if is_batch || arrivals.len() < 2 => (LoadVerdict::Backlogged, VerdictReason::AtOnce),
             (true, _) => (LoadVerdict::Overloaded, VerdictReason::Growth),
             (false, true) => (LoadVerdict::Stable, VerdictReason::SpareTime),
@@ -269,6 +274,7 @@ impl LoadSummary {
             VerdictReason::AtOnce => {
                 "all jobs come before the first ends, so sojourns measure this batch"
             }
+            VerdictReason::Batch => "the jobs are a batch, and sojourns measure how many there are",
             VerdictReason::ClosedLoop => "jobs come when others end, so sojourns measure this loop",
             // Nobody should read a verdict before the words that there is none.
             VerdictReason::TooShort => {
@@ -302,7 +308,7 @@ mod tests {
                 arrives: Some(at(arrives)),
                 brings: PerSlot { map: service as f64, reduce: 0.0 },
             };
-            let tally = LoadTally::new(jobs.iter().map(demand).collect());
+            let tally = LoadTally::new(jobs.iter().map(demand).collect(), false);
             let mut slot = Self { tally, books: RunBooks::default() };
             let (mut events, mut free) = (Vec::new(), 0);
             for (number, &(arrives, service)) in (0..).zip(jobs) {
@@ -372,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_closed_loop_offers_no_load() {
-        let load = LoadTally::new(Vec::new()).summary(&RunBooks::default());
+        let load = LoadTally::new(Vec::new(), false).summary(&RunBooks::default());
         assert_eq!(load.reason, VerdictReason::ClosedLoop);
         assert_eq!(load.offered, PerSlot::default());
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::resources::{ResourceAreas, ResourceChange};
 use super::summary::LevelArea;
 use super::table::TableWriter;
-use super::{BookedAttempt, NodeLabel, RecordError, RunBooks, RunEnd, Watcher};
+use super::{BookedAttempt, NodeLabel, RecordError, ResourceShares, RunBooks, RunEnd, Watcher};
 use mumakil_base::dense::grown;
 use mumakil_base::units::SimTime;
 use mumakil_core::cluster::{RackId, Topology};
@@ -35,6 +36,7 @@ struct NodeTally {
     first: Option<PerSlot<u32>>,
     there: PerSlot<LevelArea>,
     held: PerSlot<LevelArea>,
+    memory_and_cores: [ResourceAreas; 2],
 }
 
 /// How much output the successful maps of a job left on each node and in each rack, by
@@ -52,7 +54,8 @@ pub fn nodes_table(
     labels: Arc<[NodeLabel]>,
     topology: Arc<Topology>,
 ) -> Result<Box<dyn Watcher>, RecordError> {
-    let table = TableWriter::create(folder)?;
+    let counts = !topology.counted().are_only_slots();
+    let table = TableWriter::with(folder, if counts { &["by_node"] } else { &[] })?;
     let nodes = labels.iter().map(|_| NodeTally::default()).collect();
     Ok(Box::new(Nodes { table, labels, topology, nodes, outputs: Vec::new() }))
 }
@@ -65,7 +68,7 @@ impl Nodes {
     fn slots_change(&mut self, at: SimTime, tracker: TrackerId, slots: PerSlot<u32>) {
         let node = self.node(tracker);
         for kind in SlotKind::BOTH {
-            node.there[kind].set(at, slots[kind]);
+            node.there[kind].set(at, slots[kind].into());
         }
     }
 
@@ -120,6 +123,8 @@ impl NodeTally {
     fn row(self, label: &NodeLabel, ended: SimTime) -> NodeRow {
         let millis = |area: &LevelArea| SlotMillis((area.until(ended) / 1_000) as u64);
         let first = self.first.unwrap_or_default();
+        let [there, resources] = &self.memory_and_cores;
+        let ResourceShares { memory, cores } = ResourceShares::of(resources, there, ended);
         NodeRow {
             node: label.node.as_str().into(),
             rack: label.rack.as_str().into(),
@@ -130,6 +135,8 @@ impl NodeTally {
             map_busy_ms: millis(&self.held.map),
             reduce_slot_ms: millis(&self.there.reduce),
             reduce_busy_ms: millis(&self.held.reduce),
+            memory_share: memory,
+            cores_share: cores,
             ..self.row
         }
     }
@@ -183,6 +190,14 @@ impl Watcher for Nodes {
                 }
             }
             _ => {}
+        }
+        if let Some(change) = ResourceChange::of(event, books, &self.topology) {
+            let [there, held] = &mut self.node(change.tracker).memory_and_cores;
+            // A tracker that restarts brings nothing new.
+            if change.pool.is_none() {
+                there.iter_mut().for_each(|area| area.set(event.at, 0));
+            }
+            change.enter(event.at, if change.pool.is_none() { there } else { held });
         }
         if let Some(shift) = books.shift {
             let held = &mut self.node(shift.tracker).held[shift.task.slot()];

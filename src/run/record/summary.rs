@@ -6,15 +6,18 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::load::LoadTally;
+use super::resources::ResourceTally;
 use super::table::TextFile;
 use super::{
-    AlikeHeartbeats, AttemptFate, LoadSummary, RecordError, RunBooks, RunEnd, RunFacts,
-    WasteSummary, Watcher,
+    AlikeHeartbeats, AttemptFate, LoadSummary, RecordError, ResourceShares, RunBooks, RunEnd,
+    RunFacts, WasteSummary, Watcher,
 };
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime, tell};
@@ -91,6 +94,10 @@ pub struct Summary {
     pub locality: LocalityShares,
     /// The slot time that attempts held, as a share of the slot time of running trackers.
     pub slot_utilisation: PerSlot<Option<f64>>,
+    /// The memory and cores that attempts held, as shares of those of running trackers; `None` where
+    /// only slots are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource_utilisation: Option<ResourceShares>,
     /// The share of the slot time of reduces for which they waited, in their slots, for maps of
     /// their jobs.
     pub maps_wait: Option<f64>,
@@ -152,6 +159,10 @@ pub struct GroupSummary {
     pub mean_wait_s: Option<f64>,
     /// The slot time that the jobs held, as a share of that of all jobs.
     pub slots: Option<f64>,
+    /// The memory and cores that the jobs held, as shares of those of the cluster; `None` where only
+    /// slots are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourceShares>,
 }
 
 /// A share for each locality level.
@@ -180,20 +191,22 @@ pub(super) struct SummaryTally {
     /// How long reduces waited in their slots for maps: slots times microseconds.
     maps_wait: u128,
     load: LoadTally,
+    /// Memory and cores; `None` where only slots are counted.
+    pub(super) resources: Option<Arc<Mutex<ResourceTally>>>,
 }
 
 /// A number over time, and the integral of its curve.
 #[derive(Debug, Default)]
 pub(super) struct LevelArea {
-    level: u32,
+    pub(super) level: u64,
     since: SimTime,
     micros: u128,
 }
 
 impl SummaryTally {
     /// Returns the tally of a run whose jobs ask for this slot time.
-    pub(super) fn new(demands: Vec<JobDemand>) -> Self {
-        Self { load: LoadTally::new(demands), ..Self::default() }
+    pub(super) fn new(demands: Vec<JobDemand>, is_batch: bool) -> Self {
+        Self { load: LoadTally::new(demands, is_batch), ..Self::default() }
     }
 
     /// Returns the cost of faults; `None` without incidents and lost attempts.
@@ -219,7 +232,8 @@ impl SummaryTally {
         let before = std::mem::replace(now, slots);
         for kind in SlotKind::BOTH {
             // Subtract first: the level includes the tracker's old slots.
-            let level = self.available[kind].level - before[kind] + slots[kind];
+            let level =
+                self.available[kind].level - u64::from(before[kind]) + u64::from(slots[kind]);
             self.available[kind].set(at, level);
         }
     }
@@ -262,6 +276,8 @@ impl SummaryTally {
                 p95_sojourn_s: quantile(&sojourns, 0.95),
                 mean_wait_s: mean(&waits),
                 slots: share(jobs.iter().map(|job| held(job)).sum(), all),
+                resources: (self.resources.as_ref())
+                    .map(|counted| counted.lock().shares(Some(name), end.run.ended)),
             }
         });
         summaries.collect()
@@ -320,6 +336,8 @@ impl SummaryTally {
                 map: self.utilisation(SlotKind::Map, run.ended),
                 reduce: self.utilisation(SlotKind::Reduce, run.ended),
             },
+            resource_utilisation: (self.resources.as_ref())
+                .map(|counted| counted.lock().shares(None, run.ended)),
             maps_wait: share(self.maps_wait, self.held.reduce.until(run.ended)),
             load: self.load.summary(books),
             waste: waste.cloned(),
@@ -433,7 +451,7 @@ impl Summary {
 }
 
 impl LevelArea {
-    pub(super) fn set(&mut self, at: SimTime, level: u32) {
+    pub(super) fn set(&mut self, at: SimTime, level: u64) {
         self.micros = self.until(at);
         // On a scaled clock events are not in the order of time; the area must not shrink.
         self.since = self.since.max(at);
@@ -441,7 +459,7 @@ impl LevelArea {
     }
 
     pub(super) fn add(&mut self, at: SimTime, change: i32) {
-        self.set(at, self.level.saturating_add_signed(change));
+        self.set(at, self.level.saturating_add_signed(change.into()));
     }
 
     /// Returns the integral of the curve until `at`: the number times microseconds.
@@ -479,7 +497,7 @@ const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-fn share(part: u128, whole: u128) -> Option<f64> {
+pub(super) fn share(part: u128, whole: u128) -> Option<f64> {
     (whole != 0).then(|| rounded(part as f64 / whole as f64))
 }
 

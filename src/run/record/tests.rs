@@ -67,7 +67,9 @@ fn setup(settings: RecordSpec, folder: Option<&Path>) -> Setup {
         watchers: Vec::new(),
         counts_losses: false,
         demands: Vec::new(),
+        is_batch: false,
         chains: Vec::new(),
+        topology: None,
     }
 }
 

@@ -18,6 +18,9 @@ pub enum ArrivalPace {
     /// At their own times.
     #[default]
     AsGiven,
+    /// At their own times, as a batch: the cluster need not keep up with them, and no warning tells
+    /// that it does not.
+    Batch,
     /// The time between two jobs is multiplied by this.
     GapScale(Factor),
     /// The time between two jobs is multiplied by a number, the same for all, so that the offered
@@ -32,11 +35,16 @@ impl ArrivalPace {
         *self == Self::AsGiven
     }
 
+    /// Returns whether the jobs are meant to come faster than the cluster can serve them.
+    pub fn is_overload(&self) -> bool {
+        *self == Self::Batch || matches!(self, Self::Load(load) if 1.0 <= load.get())
+    }
+
     /// Multiplies the gaps between arrivals. The first job keeps its time, and so do jobs that
     /// follow others.
     pub(super) fn apply(self, entries: &mut [JobEntry], site: &WorkloadSite<'_>) {
         let factor = match self {
-            Self::AsGiven => return,
+            Self::AsGiven | Self::Batch => return,
             Self::GapScale(factor) => Some(factor.get()),
             Self::Load(load) => given_load(entries, site).map(|given| given / load.get()),
         };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::conclude::differing_job::differing_job;
 use crate::conclude::findings::{CellNumbers, FindingsError, StudyFindings};
+use crate::conclude::gist::gist;
 use crate::conclude::study_runs::StudyRuns;
 use crate::conclude::usual::usual;
 use crate::conclude::{merged, tables};
@@ -152,6 +153,7 @@ fn page(
     HtmlPage {
         title: sheet.study.clone(),
         subtitle: format!("A study of {} runs", sheet.runs().count()),
+        gist: gist(sheet, findings),
         sections,
         version: sheet.version.clone(),
     }
@@ -184,10 +186,10 @@ fn figures(picture: &Picture) -> PageTable {
     PageTable::new(
         format!("{}: published and ours", picture.drawing.title()),
         [
-            PageColumn::text("of"),
-            PageColumn::number("published"),
-            PageColumn::number("ours"),
-            PageColumn::text("difference"),
+            PageColumn::text("Of"),
+            PageColumn::number("Published"),
+            PageColumn::number("Ours"),
+            PageColumn::text("Difference"),
         ],
         rows,
     )
@@ -204,14 +206,14 @@ fn in_short(sheet: &StudyManifest, findings: &StudyFindings) -> Vec<PageBlock> {
         blocks.push(PageBlock::Text(sheet.description.clone()));
     }
     let mut headlines = vec![
-        headline("cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
-        headline("seeds", sheet.seeds.len(), "in each cell".to_owned()),
-        headline("runs", sheet.runs().count(), String::new()),
+        headline("Cells", sheet.cells.len(), axes.collect::<Vec<_>>().join(", ")),
+        headline("Seeds", sheet.seeds.len(), "in each cell".to_owned()),
+        headline("Runs", sheet.runs().count(), String::new()),
     ];
     let found = &findings.comparisons;
     if !found.is_empty() {
         let open = found.iter().filter(|one| one.pair.verdict == RatioVerdict::Undecided).count();
-        headlines.push(headline("comparisons", found.len(), format!("{open} undecided")));
+        headlines.push(headline("Comparisons", found.len(), format!("{open} undecided")));
     }
     blocks.push(PageBlock::Headlines(headlines));
     let warnings = findings.warnings(sheet);
@@ -251,14 +253,14 @@ pub fn run_path(run: &str) -> String {
 fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let axes = sheet.axes.iter().map(|axis| {
         if axis.is_numeric() {
-            PageColumn::number(&axis.field)
+            PageColumn::number(axis.short())
         } else {
-            PageColumn::text(&axis.field)
+            PageColumn::text(axis.short())
         }
     });
     let metrics = findings.metrics.iter().flat_map(|metric| {
         let mean = PageColumn::number(in_words(&metric.text)).over(&metric.text);
-        [mean, PageColumn::text("95 % interval")]
+        [mean, PageColumn::text("95 % interval").over(&metric.text)]
     });
     let space = sheet.space();
     let rows = sheet.cells.iter().enumerate().map(|(number, cell)| {
@@ -286,15 +288,15 @@ fn cells(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
 
 fn comparisons(sheet: &StudyManifest, findings: &StudyFindings) -> PageTable {
     let axes = sheet.axes.iter().enumerate().filter(|(axis, _)| Some(*axis) != sheet.compare);
-    let others = axes.map(|(_, axis)| PageColumn::text(axis.field.clone()));
-    let columns = [PageColumn::text("metric")].into_iter().chain(others).chain([
-        PageColumn::text("compared"),
+    let others = axes.map(|(_, axis)| PageColumn::text(axis.short()));
+    let columns = [PageColumn::text("Metric")].into_iter().chain(others).chain([
+        PageColumn::text("Compared"),
         // The verdict stands early: narrow screens cut tables on the right.
-        PageColumn::number("ratio"),
-        PageColumn::text("95 % interval"),
-        PageColumn::text("which is"),
-        PageColumn::number("difference"),
-        PageColumn::text("95 % interval"),
+        PageColumn::number("Ratio"),
+        PageColumn::text("95 % interval").over("ratio"),
+        PageColumn::text("Which is"),
+        PageColumn::number("Difference"),
+        PageColumn::text("95 % interval").over("difference"),
         PageColumn::number("p"),
     ]);
     let seeds = sheet.seeds.len();

@@ -24,14 +24,26 @@ pub(crate) fn usual(sheet: &StudyManifest) -> Vec<ChartSpec> {
     charts
 }
 
+/// The most names that are the lines of a chart. Chosen: more have no colours of their own.
+const MOST_LINES: usize = 8;
+
 fn of_metric(sheet: &StudyManifest, text: &str) -> Vec<ChartSpec> {
     let plan = Expr::parse(text).and_then(|expr| expr.metric(&sheet.space()));
     let chosen = plan.map(|plan| plan.chosen()).unwrap_or_default();
     let compared = sheet.compare.filter(|axis| !chosen.contains(axis));
-    let by = compared.map(|axis| sheet.axes[axis].field.clone());
+    // Without a comparison, names such as schedulers are the lines of a chart, too: side by side
+    // they would hardly be compared.
+    let names = sheet.axes.iter().enumerate().filter(|(place, axis)| {
+        !chosen.contains(place)
+            && !axis.is_numeric()
+            && (2..=MOST_LINES).contains(&axis.values.len())
+    });
+    let lines =
+        compared.or(names.max_by_key(|(_, axis)| axis.values.len()).map(|(place, _)| place));
+    let by = lines.map(|axis| sheet.axes[axis].field.clone());
     let mut others: Vec<&ManifestAxis> = (0..)
         .zip(&sheet.axes)
-        .filter(|(place, _)| Some(*place) != compared && !chosen.contains(place))
+        .filter(|(place, _)| Some(*place) != lines && !chosen.contains(place))
         .map(|(_, axis)| axis)
         .collect();
     // Sort the longest axis to the end, from where `pop` takes it.

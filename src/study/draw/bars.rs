@@ -13,7 +13,7 @@ impl ChartKind for BarChart<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             published: Some(PointPositions::Labels),
-            ..ChartTraits::new("bar chart", ExpressionKind::Metric)
+            ..ChartTraits::new("bar chart", "whiskers that lie apart", ExpressionKind::Metric)
         }
     }
 

@@ -11,7 +11,11 @@ pub(super) struct BoxPlot<'c>(pub(super) &'c OneOrMore);
 
 impl ChartKind for BoxPlot<'_> {
     fn nature(&self) -> ChartTraits {
-        ChartTraits::new("box plot", ExpressionKind::Sample)
+        ChartTraits::new(
+            "box plot",
+            "boxes that lie apart, and long whiskers",
+            ExpressionKind::Sample,
+        )
     }
 
     fn expressions(&self) -> Vec<(&str, &str)> {

@@ -47,6 +47,8 @@ pub(super) struct Canvas<'c> {
     pub(super) asked: &'c [AskedExpression<'c>],
     /// Whether the axis of values is logarithmic.
     pub(super) log: bool,
+    /// The ends of the axis of values that the charts of an entry share.
+    pub(super) shared: Option<(f64, f64)>,
     /// The published points of each line or group of bars.
     pub(super) published: &'c [Vec<PublishedPoint>],
 }
@@ -128,9 +130,9 @@ impl Canvas<'_> {
         }
     }
 
-    /// Returns the path of an axis' field; empty without an axis.
+    /// Returns the name of an axis' field; empty without an axis.
     pub(super) fn path(&self, axis: Option<usize>) -> String {
-        axis.map(|axis| self.material.space.axes[axis].path.clone()).unwrap_or_default()
+        axis.map(|axis| self.material.space.axes[axis].name().to_owned()).unwrap_or_default()
     }
 
     /// Returns the chart's cell after these values have replaced its own.
@@ -217,7 +219,8 @@ impl Canvas<'_> {
             _ => "Value",
         };
         let unit = chart_unit(unit);
-        if self.log { ChartAxis::log(title, unit) } else { ChartAxis::linear(title, unit) }
+        let new = if self.log { ChartAxis::log } else { ChartAxis::linear };
+        ChartAxis { shared: self.shared, ..new(title, unit) }
     }
 
     /// Returns an empty chart.

@@ -15,7 +15,11 @@ impl ChartKind for Distribution<'_> {
         ChartTraits {
             over: AxisUse::Unused,
             published: Some(PointPositions::Values),
-            ..ChartTraits::new("distribution", ExpressionKind::Sample)
+            ..ChartTraits::new(
+                "distribution",
+                "the curve furthest left: its values are the smallest",
+                ExpressionKind::Sample,
+            )
         }
     }
 

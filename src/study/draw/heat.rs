@@ -13,7 +13,11 @@ impl ChartKind for HeatMap<'_> {
         ChartTraits {
             over: AxisUse::Needed,
             by: AxisUse::Needed,
-            ..ChartTraits::new("heat map", ExpressionKind::Metric)
+            ..ChartTraits::new(
+                "heat map",
+                "the row or column along which the colour changes most",
+                ExpressionKind::Metric,
+            )
         }
     }
 

@@ -54,6 +54,8 @@ pub(super) trait ChartKind {
 pub(super) struct ChartTraits {
     /// The name of the kind, for readers.
     pub(super) word: &'static str,
+    /// What a reader looks for in it.
+    pub(super) look_for: &'static str,
     /// The kind of the chart's expressions; `None` if the chart has no expressions.
     pub(super) shows: Option<ExpressionKind>,
     /// The use of the horizontal axis (`over`).
@@ -68,9 +70,13 @@ pub(super) struct ChartTraits {
 
 impl ChartTraits {
     /// Returns the traits of a kind of such expressions, with what most kinds have.
-    pub(super) const fn new(word: &'static str, shows: ExpressionKind) -> Self {
+    pub(super) const fn new(
+        word: &'static str,
+        look_for: &'static str,
+        shows: ExpressionKind,
+    ) -> Self {
         let (over, by) = (AxisUse::Optional, AxisUse::Optional);
-        Self { word, shows: Some(shows), over, by, has_log: true, published: None }
+        Self { word, look_for, shows: Some(shows), over, by, has_log: true, published: None }
     }
 }
 

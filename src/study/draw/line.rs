@@ -13,7 +13,11 @@ impl ChartKind for LineChart<'_> {
         ChartTraits {
             over: AxisUse::NeededNumbers,
             published: Some(PointPositions::Axis),
-            ..ChartTraits::new("line chart", ExpressionKind::Metric)
+            ..ChartTraits::new(
+                "line chart",
+                "lines whose bands lie apart, and the value from which a line is flat",
+                ExpressionKind::Metric,
+            )
         }
     }
 
@@ -54,7 +58,7 @@ impl ChartKind for LineChart<'_> {
         let chart = ValueLines {
             caption: canvas.crossed(overloaded),
             x: ChartAxis::linear(
-                &*axis.path,
+                axis.name(),
                 axis.unit().map_or(chart::AxisUnit::Plain, chart_unit),
             ),
             y: canvas.axis(),

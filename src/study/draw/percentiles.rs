@@ -14,7 +14,11 @@ impl ChartKind for PercentilePlot<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             over: AxisUse::Unused,
-            ..ChartTraits::new("percentile plot", ExpressionKind::Histogram)
+            ..ChartTraits::new(
+                "percentile plot",
+                "the share from which one curve leaves the others",
+                ExpressionKind::Histogram,
+            )
         }
     }
 

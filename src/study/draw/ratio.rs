@@ -16,7 +16,11 @@ impl ChartKind for RatioChart<'_> {
         ChartTraits {
             by: AxisUse::Unused,
             has_log: false,
-            ..ChartTraits::new("chart", ExpressionKind::Metric)
+            ..ChartTraits::new(
+                "chart",
+                "bands that do not reach the line at 1: these differences are decided",
+                ExpressionKind::Metric,
+            )
         }
     }
 
@@ -84,6 +88,7 @@ impl ChartKind for RatioChart<'_> {
             groups,
             series,
             looks: if canvas.over.is_some() { Vec::new() } else { looks },
+            shared: canvas.shared,
             band: format!(
                 "{BAND}, paired by seed{}",
                 if several { ", each by itself" } else { "" }

@@ -10,7 +10,7 @@ use mumakil_core::mapred::{PromisedSlots, SlotKind};
 use mumakil_draw::chart::Caption;
 use mumakil_results::expect::ExprNeeds;
 use mumakil_results::tables::{ReadError, RunJobs, SlotsRow, TableRow};
-use mumakil_run::output::report::{JobGroups, SlotsDrawing, slots_over_time};
+use mumakil_run::output::report::{JobGroups, LOOK_FOR_SLOTS, SlotsDrawing, slots_over_time};
 
 /// A kind of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,7 @@ impl ChartKind for SlotStack<'_> {
     fn nature(&self) -> ChartTraits {
         ChartTraits {
             word: "stacked chart",
+            look_for: LOOK_FOR_SLOTS,
             shows: None,
             over: AxisUse::Unused,
             by: AxisUse::Unused,

@@ -49,6 +49,8 @@ pub enum NotedRefusals {
     /// For a watcher, who asks with [`WatchedJobTracker::waiting`](crate::mapred::WatchedJobTracker::waiting): the events are those of a
     /// run that notes nothing.
     Watched,
+    /// For a watcher, and of lack of memory or cores for the run's events.
+    OfRoom,
     /// For the run's events. They come at the latest when the run is
     /// [over](crate::mapred::ToJobTracker::Over).
     Emitted,
@@ -70,6 +72,7 @@ impl NotedRefusals {
         match self {
             Self::None => None,
             Self::Watched => Some(Refusals::silent()),
+            Self::OfRoom => Some(Refusals::of_room()),
             Self::Emitted => Some(Refusals::default()),
         }
     }

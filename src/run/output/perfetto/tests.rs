@@ -36,7 +36,9 @@ fn trace(stream: Stream, millis: u64) -> String {
         watchers: vec![watcher],
         counts_losses: false,
         demands: Vec::new(),
+        is_batch: false,
         chains: Vec::new(),
+        topology: None,
     };
     let (mut sender, recorder) = Recorder::start(setup).unwrap();
     stream.events.into_iter().for_each(|event| sender.take(&mut vec![event]));

@@ -54,6 +54,7 @@ fn sojourns(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> Drawi
             title: "How long jobs take, by their arrival".to_owned(),
             description: "The sojourn time of each job over the time of its arrival, by class."
                 .to_owned(),
+            look_for: "points that rise from left to right: the cluster does not keep up",
             ..Caption::default()
         },
         x: ChartAxis::linear("Arrival", AxisUnit::Seconds),
@@ -73,8 +74,8 @@ struct JobLevels {
 }
 
 /// Returns the numbers of jobs over time that had come and not ended, by group.
-fn in_cluster(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> Drawing {
-    let until = run.summary.virtual_s;
+fn in_cluster(ReportSource { jobs, parties, until, .. }: &ReportSource<'_>) -> Drawing {
+    let until = *until;
     // Each change: its instant, its group, and by how much the jobs present and waiting change.
     let mut changes: Vec<(u64, u32, i8, i8)> = Vec::new();
     for job in jobs.all.iter().filter(|job| job.outcome != JobEnd::Refused) {
@@ -110,6 +111,7 @@ fn in_cluster(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> Dra
                  of them waited for their first slot.",
                 parties.word()
             ),
+            look_for: "a stack that only grows: jobs come faster than they end",
             ..Caption::default()
         },
         x: ChartAxis::linear("Time", AxisUnit::Seconds),

@@ -31,7 +31,7 @@ struct Attempts<'a> {
     topology: &'a Topology,
     /// The names of the nodes in outputs.
     labels: &'a [NodeLabel],
-    /// When the run ended, in milliseconds.
+    /// When the chart ends, in milliseconds.
     until: f64,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
     if !run.scenario.record.tasks {
         return Ok(Vec::new());
     }
-    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let Summary { map_slots, reduce_slots, .. } = *run.summary;
     // Get the number of attempts, retries included, from `jobs.csv`: this avoids reading the large
     // table.
     let all: u64 = (jobs.all.iter())
@@ -69,7 +69,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
         parties,
         topology: run.topology,
         labels: run.labels,
-        until: virtual_s * 1e3,
+        until: source.until * 1e3,
     };
     // Choose the chart before reading the table, so that only one of the two needs memory.
     let is_small = all <= MOST_ATTEMPTS && map_slots + reduce_slots <= MOST_SLOTS;
@@ -146,6 +146,7 @@ impl Attempts<'_> {
             id: "attempts".to_owned(),
             title: format!("Attempts over time, by {}", self.parties.word()),
             description: format!("{description}, rack by rack and node by node."),
+            look_for: "gaps while jobs wait, and bars far longer than their neighbours",
             ..Caption::default()
         }
     }
@@ -175,6 +176,7 @@ impl Attempts<'_> {
             // An attempt that never started held no slot.
             if let (Some(node), Some(start)) = (nodes.get(&*row.node), row.start_ms)
                 && let Some(job) = self.jobs.get(&row.job)
+                && start as f64 <= self.until
             {
                 give(self.attempt(row, *node, start as f64, job));
             }
@@ -197,7 +199,11 @@ impl Attempts<'_> {
             start,
             // The end is never before the start, whatever the file says: a bar cannot have a
             // negative length.
-            end: row.finish_ms.map_or(self.until, |finish| finish as f64).max(start),
+            end: row
+                .finish_ms
+                .map_or(self.until, |finish| finish as f64)
+                .min(self.until)
+                .max(start),
             fate: match row.outcome {
                 AttemptEnd::Succeeded => BarFate::Succeeded,
                 AttemptEnd::Failed => BarFate::Failed,

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{ReportBlocks, ReportSource, count};
-use crate::record::GroupSummary;
+use crate::record::{GroupSummary, ResourceShares};
 use mumakil_base::statistics::quantile;
 use mumakil_base::units::tell;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable};
@@ -47,14 +47,32 @@ fn table(word: &str, groups: &[GroupSummary], medians: &FxHashMap<&str, f64>) ->
             seconds(group.p95_sojourn_s),
             seconds(group.mean_wait_s),
             PageCell::maybe(group.slots, tell::percent),
+            shown(group, |shares| shares.memory),
+            shown(group, |shares| shares.cores),
         ]
     });
-    let numbers =
-        ["Jobs", "Mean sojourn", "Median", "95th percentile", "Mean wait", "Share of slot time"];
+    let numbers = [
+        "Jobs",
+        "Mean sojourn",
+        "Median",
+        "95th percentile",
+        "Mean wait",
+        "Share of slot time",
+        "Of the memory",
+        "Of the cores",
+    ];
     let columns = numbers.map(PageColumn::number);
     PageTable::new(
         format!("By {}", word.to_lowercase()),
         [PageColumn::text(word)].into_iter().chain(columns),
         rows,
     )
+    .without_empty_columns()
+}
+
+/// Returns a share of the memory or cores that a group holds; an empty cell where they are not
+/// counted.
+fn shown(group: &GroupSummary, of: fn(ResourceShares) -> Option<f64>) -> PageCell {
+    let share = group.resources.and_then(of);
+    share.map_or_else(PageCell::default, |share| PageCell::number(share, tell::percent(share)))
 }

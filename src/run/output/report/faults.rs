@@ -63,8 +63,8 @@ const USUAL: &str = Incident::Speeds(Speeds::USUAL).words();
 const SLOW: &str = Incident::Speeds(Speeds { cpu: 0.5, ..Speeds::USUAL }).words();
 
 /// Draws how many nodes were in trouble over time; returns no block if all nodes were always well.
-pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlocks {
-    let until = run.summary.virtual_s;
+pub(super) fn blocks(ReportSource { run, until, .. }: &ReportSource<'_>) -> ReportBlocks {
+    let until = *until;
     let mut nodes: FxHashMap<CellText, NodeCondition> = FxHashMap::default();
     let mut levels = STATES.map(|_| SlotLevel::default());
     (run.results as &dyn Results).rows_if_any(|row: FaultRow| {
@@ -93,10 +93,12 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         steps: level.steps,
         ..StackLayer::default()
     });
-    let layers: Vec<StackLayer> = all.filter(|layer| !layer.steps.is_empty()).collect();
+    let mut layers: Vec<StackLayer> = all.filter(|layer| !layer.steps.is_empty()).collect();
     if layers.is_empty() {
         return Ok(Vec::new());
     }
+    // Begin at zero, as the charts beside it do.
+    layers.iter_mut().for_each(|layer| layer.steps.insert(0, (0.0, 0.0)));
     let stack = Stack {
         caption: Caption {
             id: "faults".to_owned(),
@@ -105,6 +107,7 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
                 "How many nodes are off, not used, without a tracker, cut off or slow over \
                           time."
                     .to_owned(),
+            look_for: "what other charts show at the same time",
             ..Caption::default()
         },
         x: ChartAxis::linear("Time", AxisUnit::Seconds),

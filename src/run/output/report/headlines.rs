@@ -17,6 +17,7 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let slots = |slots: u64| format!("of {} slots", count(slots as f64));
     let waiting = share(summary.maps_wait.filter(|share| 0.0 < *share))
         .map_or_else(String::new, |share| format!(", {share} waiting for maps"));
+    let resources = summary.resource_utilisation.unwrap_or_default();
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
@@ -35,6 +36,8 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
             share(summary.slot_utilisation.reduce),
             slots(summary.reduce_slots) + &waiting,
         ),
+        ("Memory held", share(resources.memory), "of all nodes".to_owned()),
+        ("Cores held", share(resources.cores), "of all nodes".to_owned()),
         load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];

@@ -16,7 +16,7 @@ pub(super) fn blocks(ReportSource { run, jobs, .. }: &ReportSource<'_>) -> Repor
     }
     blocks.push(PageBlock::Headlines(headlines::headlines(run.summary)));
     let mut warnings = run.warnings.to_vec();
-    warnings.extend(warnings::warnings(&jobs.all, run.summary.virtual_s));
+    warnings.extend(warnings::warnings(&jobs.all));
     if !warnings.is_empty() {
         blocks.push(PageBlock::Warnings(warnings));
     }

@@ -40,7 +40,9 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
             let (id, title) = (id.to_owned(), title.to_owned());
             let beneath = shown.join(", ");
             let description = format!("A percentile plot of {beneath}.");
-            let caption = Caption { id, title, beneath, description, ..Caption::default() };
+            let look_for = "curves that rise early: not one in a hundred is slow, but many are";
+            let caption =
+                Caption { id, title, beneath, description, look_for, ..Caption::default() };
             drawings.push(Percentiles { caption, y, curves }.draw());
         }
     }

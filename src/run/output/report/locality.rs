@@ -53,6 +53,7 @@ pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBloc
             description: "The shares of maps that ran on a node with their input, in its rack and \
                           elsewhere, by the number of the job's maps."
                 .to_owned(),
+            look_for: "the sizes whose maps read from afar",
             ..Caption::default()
         },
         y: ChartAxis::linear("Share of maps", AxisUnit::Share),

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::job_groups::{JobGroups, called};
-use super::{ReportBlocks, ReportSource, charted};
+use super::{ReportBlocks, ReportSource, RunReport, charted};
 use crate::record::Summary;
 use mumakil_base::theory::equal_shares;
 use mumakil_base::units::SimSpan;
@@ -33,7 +33,7 @@ struct SlotsOverTime<'a> {
 /// A number over time; instants are in seconds.
 #[derive(Clone, Default)]
 pub(super) struct SlotLevel {
-    now: f64,
+    pub(super) now: f64,
     pub(super) steps: Vec<(f64, f64)>,
 }
 
@@ -55,11 +55,47 @@ pub struct SlotsDrawing {
     pub until: Option<f64>,
 }
 
-pub(super) fn blocks(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>) -> ReportBlocks {
+/// What a reader looks for in a chart of slots over time.
+pub const LOOK_FOR_SLOTS: &str =
+    "a colour that fills the slots while tasks of others wait in the strip above";
+
+/// Charts over time end where this share of the slot time is over, if that leaves out half of the run.
+const MOST_OF_IT: f64 = 0.99;
+
+/// Returns the second at which charts over time end: a job that outlives all others would leave them
+/// little room.
+pub(super) fn end_of_charts(run: &RunReport<'_>, jobs: &RunJobs) -> Result<f64, ReadError> {
+    let end = run.summary.virtual_s;
+    let late = jobs
+        .all
+        .iter()
+        .filter(|job| job.finish_ms.is_none_or(|finish| end / 2.0 < finish as f64 / 1e3));
+    // With many late jobs, much of the work is late: do not read the table for that.
+    if !run.scenario.record.timeline || jobs.all.len() < 20 * late.count() {
+        return Ok(end);
+    }
+    // The slot time up to each change.
+    let mut sums = vec![(0.0, 0.0)];
+    let (mut held, mut all) = (FxHashMap::default(), 0.0);
+    (run.results as &dyn Results).rows(|row: SlotsRow| {
+        let (at, (before, sum)) = (row.time_ms as f64 / 1e3, *sums.last().expect("it has one"));
+        sums.push((at, sum + all * (at - before)));
+        let slots = f64::from(row.slots);
+        all += slots - held.insert((row.job, row.kind), slots).unwrap_or_default();
+        Ok(())
+    })?;
+    let whole = sums.last().map_or(0.0, |(_, sum)| *sum);
+    let place = sums.partition_point(|(_, sum)| *sum < MOST_OF_IT * whole);
+    let most = sums.get(place).map_or(end, |(at, _)| *at);
+    Ok(if most < end / 2.0 { most } else { end })
+}
+
+pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
+    let ReportSource { run, jobs, parties, until, .. } = source;
     if !run.scenario.record.timeline {
         return Ok(Vec::new());
     }
-    let Summary { map_slots, reduce_slots, virtual_s, .. } = *run.summary;
+    let Summary { map_slots, reduce_slots, .. } = *run.summary;
     let capacity = PerSlot { map: map_slots, reduce: reduce_slots };
     // A policy's minimum shares end when another policy takes over, so the chart of a run with
     // several policies leaves them out.
@@ -67,19 +103,28 @@ pub(super) fn blocks(ReportSource { run, jobs, parties, .. }: &ReportSource<'_>)
         true => run.registry.promised(&run.scenario.scheduler, capacity),
         false => PromisedSlots::new(),
     };
-    let slots = SlotsOverTime { jobs, parties, capacity, promised, until: virtual_s };
-    Ok(charted(slots.draw(run.results, run.scenario.record.sample)?))
+    let slots = SlotsOverTime { jobs, parties, capacity, promised, until: *until };
+    let levels = slots.levels(run.results)?;
+    let mut charts = slots.draw(&levels, run.scenario.record.sample);
+    // Where memory and cores limit tasks, equal shares of slots say nothing.
+    if run.summary.resource_utilisation.is_none() {
+        charts.extend(slots.lacks(&levels.map, slots.due(run.results)?.as_deref()));
+    }
+    Ok(charted(charts))
 }
 
 /// The most groups whose shares are compared. Chosen: more have no colours of their own.
 const MOST_SHARES: usize = 8;
 
 impl SlotsOverTime<'_> {
-    /// Returns a chart for each kind of slot that the cluster has, and a chart of what groups lack of
-    /// map slots. `sample` is the time between two instants that the timeline has.
-    fn draw(&self, results: &dyn Results, sample: SimSpan) -> Result<Vec<Drawing>, ReadError> {
-        let levels = self.levels(results)?;
-        let kinds = SlotKind::BOTH.into_iter().filter(|kind| 0 < self.capacity[*kind]);
+    /// Returns a chart for each kind of slot that jobs use. `sample` is the time between two instants that the timeline has.
+    fn draw(&self, levels: &PerSlot<Vec<Levels>>, sample: SimSpan) -> Vec<Drawing> {
+        // A kind that no job uses has nothing to show.
+        let is_used = |kind: SlotKind| {
+            let mut all = levels[kind].iter().flat_map(|of| [&of.held.steps, &of.waiting.steps]);
+            0 < self.capacity[kind] && all.any(|steps| steps.iter().any(|step| step.1 != 0.0))
+        };
+        let kinds = SlotKind::BOTH.into_iter().filter(|kind| is_used(*kind));
         let draw = |kind: SlotKind| {
             let word = kind.word();
             let caption = Caption {
@@ -93,8 +138,7 @@ impl SlotsOverTime<'_> {
             };
             self.stack(kind, &levels[kind], caption).draw()
         };
-        let lacks = self.lacks(&levels.map, self.due(results)?.as_deref());
-        Ok(kinds.map(draw).chain(lacks).collect())
+        kinds.map(draw).collect()
     }
 
     /// Returns the map slots that the policy thought each group's due over time; `None` if it
@@ -160,6 +204,7 @@ impl SlotsOverTime<'_> {
                 description: format!(
                     "How many map slots each {by} held less than {would}, over time."
                 ),
+                look_for: "areas that last: for so long others had its slots",
                 ..Caption::default()
             },
             x: ChartAxis::linear("Time", AxisUnit::Seconds),
@@ -221,6 +266,7 @@ impl SlotsOverTime<'_> {
                     "The {word} slots held over time, stacked by {by}; a dashed line at all {all}. \
                      Above it, how many {word}s waited for a slot."
                 ),
+                look_for: LOOK_FOR_SLOTS,
                 ..caption
             },
             x: ChartAxis::linear("Time", AxisUnit::Seconds),

@@ -30,6 +30,7 @@ pub(super) fn blocks(ReportSource { jobs, .. }: &ReportSource<'_>) -> ReportBloc
             beneath: "sojourn ÷ time alone on the empty cluster".to_owned(),
             description: "A box plot of the jobs' slowdowns, by the number of their maps."
                 .to_owned(),
+            look_for: "the sizes that others delay most",
             ..Caption::default()
         },
         y: ChartAxis::log("Slowdown", AxisUnit::Ratio),

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::{ReportBlocks, ReportSource, count};
+use super::{ReportBlocks, ReportSource, count, gist};
 use mumakil_base::units::tell;
 use mumakil_draw::chart::SeriesLook;
 use mumakil_draw::page::{PageBlock, PageCell, PageColumn, PageTable, Slice};
@@ -78,6 +78,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
     all.sort_by(|a, b| b.times_undelayed().total_cmp(&a.times_undelayed()));
     // Naming the holders is slow for thousands of jobs, and no reader opens so many explanations.
     all.iter_mut().take(STORIES).for_each(|one| one.name_holders(&holders));
+    _ = source.causes.set(gist::causes(source, told, &whole, &all)?);
     let doubt = told.doubt().map(|words| PageBlock::Warnings(vec![words]));
     let blocks = [
         PageBlock::Table(together(told, &whole, total)),
