@@ -115,8 +115,10 @@ fn cause(sum: &PartSum) -> &'static str {
 /// Returns the rule of a wait and the job that held most of the slots, to end a sentence.
 fn mostly(told: &RunToExplain, sum: &PartSum) -> String {
     let rule = sum.rule.map(|rule| format!(": mostly {}", rule.word())).unwrap_or_default();
-    // Where memory or cores are lacking, slots are not what was waited for.
-    match sum.jobs.first().filter(|_| sum.rule != Some(WaitRule::NoRoom)) {
+    // Where memory or cores are lacking, slots are not what was waited for; and no job with few of them
+    // is to blame.
+    let named = sum.jobs.first().filter(|_| sum.rule != Some(WaitRule::NoRoom));
+    match named.filter(|(_, held)| sum.held <= 4 * held) {
         Some((job, held)) => {
             let share = percent(*held as f64 / sum.held.max(1) as f64);
             format!("{rule}, and `{}` had {share} of the held slots", told.name_of(*job))
