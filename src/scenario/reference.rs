@@ -331,7 +331,7 @@ mod tests {
             assert!(text.lines().any(|other| other == line), "{line}\n{text}");
         }
         assert!(text.contains("`workload.jobs[].maps`"), "{text}");
-        assert!(text.contains("`quirk`: As Hadoop does"), "{text}");
+        assert!(text.contains("`quirk`: As in Hadoop"), "{text}");
     }
 
     #[test]
