@@ -7,7 +7,8 @@ use crate::checker::CeilingRule;
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
 use crate::{ContainerEnd, MapReduceTimes, MasterId, NodeId, TaskSort, YarnMishap, YarnSize};
 use mumakil_base::units::{Factor, SimSpan, SimTime};
-use mumakil_runtime::Transport;
+use mumakil_core::protocol::RunStop;
+use mumakil_runtime::{Ending, Transport};
 
 /// Returns a scheduler with settings, by number.
 fn scheduler(number: u32) -> Bench {
@@ -132,6 +133,19 @@ proptest! {
         prop_assert_eq!(run.containers, actors.containers, "actors differ");
         prop_assert_eq!(run.jobs, actors.jobs);
         prop_assert_eq!(run.ending, actors.ending);
+    }
+
+    /// FIFO may end by its own fault, so it is not among the schedulers here.
+    #[test]
+    fn a_job_alone_ends_under_every_scheduler(
+        number in 1_u32..11,
+        nodes in prop::collection::vec((4_i32..12, 2_i32..12), 1..6),
+        job in (0_u32..2, 0_u32..2, 0_u64..40_000, 0_u32..4, 1_u32..8, 0_u32..5, 1_i32..5,
+                1_u64..40, 0_u32..6),
+    ) {
+        let run = drawn(number, &nodes, &[job]).run();
+        prop_assert_eq!(&run.ending, &Ending::Stopped(RunStop::Done));
+        prop_assert!(run.over(0).is_some());
     }
 }
 
