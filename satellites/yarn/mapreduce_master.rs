@@ -270,8 +270,8 @@ impl MapReduceMaster {
     /// Changes the rows of a task: its places, if it goes by places, and that of all places.
     fn change_rows(&mut self, task: u32, priority: AskPriority, change: i32) {
         let [host, rack] = self.job.tasks[task as usize].host_and_rack;
-        let places = [PlaceId::ANY, host, rack];
-        let places = if priority == MAPS { &places[..] } else { &places[..1] };
+        let all = [PlaceId::ANY, host, rack];
+        let places = if priority == MAPS { &all[..] } else { &all[..1] };
         for row in places.iter().map(|place| (priority, *place)) {
             *self.rows.entry(row).or_default() += change;
             self.changed.insert(row);
@@ -491,10 +491,10 @@ impl MapReduceMaster {
         let count = for_one.max(at_most).min(for_all);
         // One that gave way before, and still has its container, is chosen again in vain.
         let placed = self.placed.iter().map(|(id, placed)| (*id, *placed));
-        let left = placed.filter(|(_, it)| {
+        let undone = placed.filter(|(_, it)| {
             self.sort(it.task) == TaskSort::Reduce && !self.done_on.contains_key(&it.task)
         });
-        let mut left: Vec<(ContainerId, PlacedTask)> = left.collect();
+        let mut left: Vec<(ContainerId, PlacedTask)> = undone.collect();
         left.sort_by(|(_, one), (_, other)| one.progress(now).total_cmp(&other.progress(now)));
         let chosen = left.into_iter().take(count.max(0) as usize);
         for (id, placed) in chosen.filter(|(_, placed)| !placed.is_over) {

@@ -182,8 +182,8 @@ impl NodeManager {
     fn slow(&mut self, slowness: Factor, out: &mut YarnOutbox) {
         let former = mem::replace(&mut self.slowness, slowness);
         out.emit(YarnFact::Node(self.id, NodeFact::Slowed(slowness)));
-        let unfinished = self.ends.iter().filter(|(end, _)| out.now < *end).copied();
-        let unfinished: Vec<(SimTime, ContainerId)> = unfinished.collect();
+        let later = self.ends.iter().filter(|(end, _)| out.now < *end).copied();
+        let unfinished: Vec<(SimTime, ContainerId)> = later.collect();
         for (end, id) in unfinished {
             self.set_end(id, (end - out.now).ceil_mul(1.0 / former.get()), out);
         }
