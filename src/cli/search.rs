@@ -145,7 +145,7 @@ pub(super) fn paragraphs(chapter: &str, text: &str) -> Vec<Passage> {
         // Code belongs to the sentence before it.
         match all.last_mut().filter(|last| last.name == heading && (!is_new || is_code)) {
             Some(passage) => passage.text += &format!("\n{line}"),
-            None if line.is_empty() => continue,
+            None if line.is_empty() || line.contains("]: ") => continue,
             None => all.push(Passage {
                 name: heading.to_owned(),
                 command: format!("help {chapter}"),

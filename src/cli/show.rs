@@ -24,7 +24,7 @@ const SHOWN: usize = 3;
 const MOST_LINES: usize = 12;
 const MOST_MORE: usize = 4;
 
-/// Show a key, a scenario, a policy, a quantity or a table, or look up a word
+/// Show a key, a scenario, a policy or a table, or look up a word
 ///
 /// Case, blanks and hyphens do not matter: `Slow Start` is `hadoop.slow_start`. If several names or
 /// none have the word, the best three paragraphs about it are shown.
