@@ -78,6 +78,8 @@ impl PolicyRehearseArguments {
         find(&command[0])?;
         // The user has named it, so no run has to warn of it.
         let mut registry = registry.clone();
+        // The program schedules slots, and other lines have none.
+        registry.forget_lines();
         let remember = |program: &PolicyProgram| _ = known_programs::remember(&program.located);
         registry.permit_programs(ProgramPermit::Warned(Arc::new(remember)));
         if self.timeout.is_zero() {

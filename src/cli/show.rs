@@ -217,7 +217,8 @@ impl<'a> AllNames<'a> {
             Scenario | Suite | Preset => {
                 let files = self.files(kind).into_iter().filter(|(_, file)| file.name == name);
                 let texts: String = files.map(|(head, file)| head + file.text).collect();
-                (!texts.is_empty()).then_some(texts).or_else(|| example_file(name))
+                let example = || example_file(name).filter(|_| kind == Scenario);
+                (!texts.is_empty()).then_some(texts).or_else(example)
             }
             // Ask the registry first: a key below `scheduler` need not be a policy.
             Scheduler => registry.get(name).and_then(|_| part(&format!("scheduler.{name}"))),

@@ -121,8 +121,7 @@ impl Process {
         // Without this variable, Python orders its sets differently in each process.
         start.env("PYTHONHASHSEED", "0");
         if is_boxed {
-            // A policy that heeds such a variable answers differently when it is asked again, and
-            // that is noticed.
+            // A policy that heeds such a variable answers otherwise when it is asked again: noticed.
             let number = STARTED.fetch_add(1, Ordering::Relaxed);
             let never_the_same = format!("policy-{}-{number}", std::process::id());
             start.env("USER", &never_the_same).env("LANG", never_the_same).env_remove("TMPDIR");

@@ -41,7 +41,7 @@ const WORDS: [(&str, &str); 48] = [
     ("queue", "queue"),
     ("pool", "pool"),
     ("Priority", "priority"),
-    ("memory", "## `cluster.memory`"),
+    ("memory", "show key cluster.memory"),
     ("vcores", "## `cluster.cores`"),
     ("node failure", "fault"),
     ("straggler", "straggl"),

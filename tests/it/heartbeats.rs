@@ -24,7 +24,8 @@ record: {{tasks: false, timeline: false}}
     let file = folder.path().join("histograms/jobtracker_queue.hgrm");
     let text = fs::read_to_string(file).unwrap();
     let (_, mean) = text.split_once("#[Mean    =").expect("a histogram ends in its mean");
-    mean.split(',').next().unwrap().trim().parse().unwrap()
+    // The file is in milliseconds.
+    1_000.0 * mean.split(',').next().unwrap().trim().parse::<f64>().unwrap()
 }
 
 #[test]

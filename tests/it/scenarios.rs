@@ -8,16 +8,11 @@ use mumakil::study::{Plan, Study};
 use crate::{Room, files, root};
 
 /// Folders with parts of scenarios, with exercises and with pictures, which other tests check.
-const PRESETS: [&str; 8] = [
-    "clusters/",
-    "course/",
-    "findings/",
-    "gallery/",
-    "hadoop/",
-    "papers/",
-    "traces/",
-    "workloads/",
-];
+const PRESETS: [&str; 7] =
+    ["clusters/", "course/", "findings/", "gallery/", "papers/", "traces/", "workloads/"];
+
+/// The files beside scenarios: what makes the folder a crate, and what users try.
+const OTHERS: [&str; 5] = ["Cargo.toml", "build.rs", "lib.rs", "notebook.ipynb", "search.py"];
 
 /// Returns the names of all scenarios that are a single run.
 pub(crate) fn runs() -> Vec<String> {
@@ -33,8 +28,8 @@ fn all() -> Vec<String> {
     let files = files(&root().join("scenarios")).into_iter();
     let mut names: Vec<String> = files
         .filter(|file| !PRESETS.iter().any(|folder| file.starts_with(folder)))
-        .filter(|file| !is_picture(file) && file != "notebook.ipynb")
         .filter(|file| !["policies/", "suites/"].iter().any(|folder| file.starts_with(folder)))
+        .filter(|file| !is_picture(file) && !OTHERS.contains(&file.as_str()))
         .map(|file| file.strip_suffix(".yaml").expect("scenarios are YAML").to_owned())
         .collect();
     names.sort_unstable();
