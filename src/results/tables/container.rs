@@ -4,8 +4,8 @@ use super::cell::CellText;
 use crate::table;
 
 table! {
-    /// The containers of a run of YARN, in the order in which their masters heard of their ends; all
-    /// others come last. Two clocks are out of phase for each container: it is allocated at a
+    /// The containers of a run of YARN. They are in the order in which their masters heard of their
+    /// ends; all others come last. Two clocks are out of phase for each container: it is allocated at a
     /// heartbeat of its node, and its master gets it at a call of its own.
     #[derive(Default)]
     "containers.csv" pub struct ContainerRow {

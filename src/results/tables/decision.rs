@@ -6,7 +6,7 @@ use crate::{table, worded};
 use mumakil_core::mapred::Order;
 
 table! {
-    /// Refusals of slots and jobs, and orders to attempts, with reasons. A refusal of slots has the
+    /// Refusals of slots and jobs, orders to attempts, and reasons. A refusal of slots has the
     /// time for which it lasted. Launches are in the table of attempts.
     #[derive(Default)]
     "decisions.csv" pub struct DecisionRow {

@@ -371,7 +371,7 @@ fn a_metric_is_a_number_of_every_cell() {
     );
     assert_eq!(
         metric("makespan[scheduler=fare]").unwrap_err(),
-        "`fare` is no value of `scheduler`; there are `fair`, `hfsp`"
+        "`fare` is no value of `scheduler`; did you mean `fair`?"
     );
     assert_eq!(
         metric("mean(makespan, by=scheduler)").unwrap_err(),
