@@ -154,10 +154,9 @@ impl TraceSurvey {
         let long = self.tasks.iter().filter(|task| length < **task).count();
         let (task, name) = self.longest.as_ref().filter(|_| 0.0 < length && 0 < long)?;
         let (jobs, task) = (counted(long as u64, "job"), span(*task));
-        let how = if self.has_blocks { ", by its bytes on one disk" } else { "" };
-        Some(format!(
-            "  long     {jobs} with a task longer than that; the longest is {task} of {name}{how}"
-        ))
+        let how = if self.has_blocks { " by bytes" } else { "" };
+        let have = if long == 1 { "has" } else { "have" };
+        Some(format!("  long     {jobs} {have} longer tasks, up to {task}{how} ({name})"))
     }
 
     /// Returns the measures of which any value is above zero.
