@@ -94,7 +94,7 @@ pub struct YarnJob {
     pub master_size: YarnSize,
     /// The tasks, in their order.
     pub tasks: Vec<YarnTask>,
-    /// What MapReduce's master needs beside.
+    /// The further needs of MapReduce's master.
     pub mapreduce: MapReduceTimes,
 }
 

@@ -119,7 +119,7 @@ impl YarnScheduler for YarnCapacity {
         Ok(())
     }
 
-    /// What is left of the user's limit and of the queue's, in whole steps.
+    /// The rest of the user's limit and of the queue's, in whole steps.
     fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
         let (calculator, step) = (self.calculator(), books.limits.minimum);
         let queue = self.apps[&app].queue;

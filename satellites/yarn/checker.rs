@@ -69,7 +69,7 @@ pub struct YarnChecker {
     apps: Vec<CheckedApp>,
     app_of: BTreeMap<MasterId, AppId>,
     containers: BTreeMap<ContainerId, CheckedLife>,
-    /// What queues have, and what users have in queues: containers, and those with reservations.
+    /// The holdings of queues, and of users in queues: containers, and those with reservations.
     used: BTreeMap<(String, Option<String>), [YarnSize; 2]>,
     now: SimTime,
     breaches: Vec<String>,
@@ -264,7 +264,7 @@ impl YarnChecker {
                         over.push(format!("queue `{queue}` is above its maximum"));
                     }
                 }
-                // What is kept was counted when it was reserved. Where cores count, a parent binds
+                // Room that is kept was counted when reserved. Where cores count, a parent binds
                 // its leaves by the larger share of what it has left, and may have more of the other.
                 CeilingRule::Capacity { calculator, most, user }
                     if !was_reserved

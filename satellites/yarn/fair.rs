@@ -452,7 +452,7 @@ impl YarnScheduler for YarnFair {
         self.let_others_run(books, queue, user);
     }
 
-    /// What is free in the cluster, in the queue's maximum, and, of what the policy shares out, in
+    /// The room in the cluster, in the queue's maximum, and, of what the policy shares out, in
     /// the queue's share.
     fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
         let queue = self.queues.get(self.app(app).queue);

@@ -16,7 +16,7 @@ const MOST_GROUPS: usize = 8;
 pub(super) struct RunStory<'a> {
     /// The numbers of the run.
     pub(super) summary: &'a Summary,
-    /// What mattered, in sentences.
+    /// The main causes, in sentences.
     pub(super) gist: &'a [String],
     /// The real time that the run took.
     pub(super) real: Duration,

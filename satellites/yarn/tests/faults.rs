@@ -94,7 +94,7 @@ fn a_lost_node_shrinks_the_cluster_for_shares_and_for_sizes() {
         .fault(10, NodeStops(NodeId(2)))
         .job(job("a").tasks(Map, 1, 5, 8_192, on(0)).at(801_000))
         .run();
-    // What no node can have is asked for as the largest that one can have.
+    // More than any node can have is asked for as the largest that one can have.
     assert_eq!(run.column(1, 7), ["1024", "4096"]);
     let shares = run.events.iter().filter_map(|event| match &event.fact {
         crate::YarnFact::Share(share) if share.name == "root" => {

@@ -28,7 +28,7 @@ pub struct KeptRun {
     pub verdicts: Vec<ExpectationVerdict>,
     /// How long the first run took, in real time.
     pub real: Duration,
-    /// What mattered, in sentences; empty without a report.
+    /// The main causes, in sentences; empty without a report.
     pub gist: Vec<String>,
 }
 

@@ -68,7 +68,7 @@ struct ReportSource<'a> {
     parties: JobGroups,
     /// The run as it is explained, once its attempts have been read.
     explained: OnceCell<RunToExplain>,
-    /// What took the jobs' time, in sentences, once the run has been explained.
+    /// The causes of the jobs' times, in sentences, once the run has been explained.
     causes: OnceCell<Vec<String>>,
     /// The second at which charts over time end.
     until: f64,

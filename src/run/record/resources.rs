@@ -52,7 +52,7 @@ pub(super) struct ResourceTally {
     up: Vec<bool>,
     there: ResourceAreas,
     held: ResourceAreas,
-    /// What pools hold, and what was last written of it.
+    /// The holdings of pools, and those last written.
     pools: IndexMap<Arc<str>, (ResourceAreas, [u64; 2])>,
 }
 

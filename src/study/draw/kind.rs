@@ -54,7 +54,7 @@ pub(super) trait ChartKind {
 pub(super) struct ChartTraits {
     /// The name of the kind, for readers.
     pub(super) word: &'static str,
-    /// What a reader looks for in it.
+    /// The things that a reader looks for in it.
     pub(super) look_for: &'static str,
     /// The kind of the chart's expressions; `None` if the chart has no expressions.
     pub(super) shows: Option<ExpressionKind>,

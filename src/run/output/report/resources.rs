@@ -18,7 +18,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
     let amounts = topology.nodes().map(|(id, _)| topology.amounts(id));
     let all =
         amounts.fold(Amounts::default(), |sum, node| sum + node).parts().map(|all| all as f64);
-    // What each pool holds of memory and cores, and the larger of its shares of both.
+    // Each pool's holding of memory and cores, and the larger of its shares of both.
     let mut pools: IndexMap<String, ([SlotLevel; 2], Vec<LinePoint>)> = IndexMap::new();
     (run.results as &dyn Results).rows_if_any(|row: ResourceRow| {
         let (levels, shares) = pools.entry(row.pool.to_string()).or_default();

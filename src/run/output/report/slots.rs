@@ -55,7 +55,7 @@ pub struct SlotsDrawing {
     pub until: Option<f64>,
 }
 
-/// What a reader looks for in a chart of slots over time.
+/// The things that a reader looks for in a chart of slots over time.
 pub const LOOK_FOR_SLOTS: &str =
     "a colour that fills the slots while tasks of others wait in the strip above";
 
