@@ -54,7 +54,7 @@ mod waste;
 
 pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotHold, SlotShift};
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
-pub use hdr::{write_log, write_percentiles};
+pub use hdr::{in_micros, write_log, write_percentiles};
 pub use heartbeats::AlikeHeartbeats;
 pub use histograms::file_safe_name;
 pub use jobs::job_row;

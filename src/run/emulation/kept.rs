@@ -85,7 +85,8 @@ impl Prepared {
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
         // Keep this order: the digest covers the verdicts, and the report shows the digest.
-        let digest = Digest::of(folder.path())?;
+        let sums = RunChecksums::of(folder.path(), name)?;
+        let digest = sums.0;
         let mut gist = Vec::new();
         if self.scenario.record.report {
             let page = self.report(folder, registry, &emulated, &verdicts, digest)?;
@@ -93,11 +94,8 @@ impl Prepared {
             gist = page.gist;
         }
         let Emulated { summary, decision_time, external_work, .. } = &emulated;
-        // Write `perf.json` last: it has the checksums of the other files. The digest leaves it out,
-        // since wall times differ from run to run.
-        let checksums = RunChecksums::of(folder.path(), name)?;
-        let kept = (digest, &checksums);
-        write_perf(folder, real, summary.messages, decision_time, *external_work, kept)?;
+        // The digest leaves `perf.json` out, since wall times differ from run to run.
+        write_perf(folder, real, summary.messages, decision_time, *external_work, &sums)?;
         Ok(KeptRun { emulated, digest, alone, verdicts, real, gist })
     }
 

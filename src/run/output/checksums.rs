@@ -5,15 +5,18 @@
 //! They guard against mistakes; somebody who also edits the checksums is not noticed.
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 use flate2::CrcReader;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
+use super::digest::add;
 use super::place::files_below;
-use super::{OutputError, RunPlace};
-use mumakil_base::files::{PERF, REPORT};
+use super::{Digest, OutputError, RunPlace};
+use mumakil_base::files::{PERF, REPORT, RESOLVED};
 use mumakil_results::tables::ReadError;
 
 /// The part of a run's `perf.json` about its files. A run of an earlier version says nothing, and is
@@ -29,17 +32,31 @@ pub struct RunChecksums {
 }
 
 impl RunChecksums {
-    /// Computes the checksums of all files in `folder` and below, except `perf.json` and the report,
-    /// which no command reads.
-    pub fn of(folder: &Path, run: Option<String>) -> Result<Self, OutputError> {
-        let mut files = files_below(folder)?;
-        files.retain(|(name, _)| ![PERF, REPORT].contains(&name.as_str()));
-        let place = RunPlace::Folder(folder.to_owned());
-        let checksums = files.into_iter().map(|(name, _)| match crc(&place, &name) {
-            Ok(crc) => Ok((name, digits(crc))),
-            Err(source) => Err(OutputError::Read { path: folder.join(&name), source }),
-        });
-        Ok(Self { run, checksums: checksums.collect::<Result<_, _>>()? })
+    /// Computes the digest of a run, and the checksums of all files in its folder and below, except
+    /// `perf.json` and the report, which no command reads.
+    pub fn of(folder: &Path, run: Option<String>) -> Result<(Digest, Self), OutputError> {
+        // File systems list files in no fixed order.
+        let files: BTreeMap<_, _> = files_below(folder)?.into_iter().collect();
+        let (mut hash, mut checksums) = (Sha256::new(), BTreeMap::new());
+        for (name, length) in files {
+            if [PERF, REPORT].contains(&name.as_str()) {
+                continue;
+            }
+            let path = folder.join(&name);
+            // The folder is complete, so no length can change before the bytes are read.
+            let read = File::open(&path).and_then(|file| {
+                let mut content = CrcReader::new(BufReader::with_capacity(1 << 16, file));
+                match &*name {
+                    // It holds paths of traces.
+                    RESOLVED => drop(io::copy(&mut content, &mut io::sink())?),
+                    _ => add(&mut hash, &name, length, &mut content)?,
+                }
+                Ok(content.crc().sum())
+            });
+            let crc = read.map_err(|source| OutputError::Read { path, source })?;
+            checksums.insert(name, digits(crc));
+        }
+        Ok((Digest(hash.finalize().into()), Self { run, checksums }))
     }
 }
 
@@ -117,7 +134,7 @@ mod tests {
         for file in ["jobs.csv", "histograms/job_wait.hgrm", "scenario.resolved.yaml"] {
             fs::write(folder.path().join(file), file).unwrap();
         }
-        let kept = RunChecksums::of(folder.path(), name.map(str::to_owned)).unwrap();
+        let (_, kept) = RunChecksums::of(folder.path(), name.map(str::to_owned)).unwrap();
         fs::write(folder.path().join(PERF), serde_json::to_string(&kept).unwrap()).unwrap();
         folder
     }

@@ -1,17 +1,12 @@
 //! A run's digest: a hash of its result files.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::io::{self, BufRead};
 
 use sha2::{Digest as _, Sha256};
 
-use super::OutputError;
-use super::place::files_below;
-use super::results::RunResults;
-use crate::record::write_percentiles;
-use mumakil_base::files::{HISTOGRAM, PERF, REPORT, RESOLVED};
+use crate::record::in_micros;
+use mumakil_base::files::HISTOGRAM;
 use mumakil_core::trace::hex;
 
 /// Sixteen consonants that are easy to distinguish on a bad telephone line, and five vowels: the
@@ -25,44 +20,9 @@ const VOWELS: &[u8; 5] = b"aeiou";
 /// Prints as four syllables, such as `jetaniro`. There are 41 million such words: enough to compare
 /// two runs, too few to identify every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Digest([u8; 32]);
+pub struct Digest(pub(super) [u8; 32]);
 
 impl Digest {
-    /// Computes the digest of all files in `folder` and below, in the order of their names. It
-    /// leaves out `perf.json`, the report (which shows the digest) and the resolved scenario (which
-    /// holds paths of traces).
-    pub fn of(folder: &Path) -> Result<Self, OutputError> {
-        let mut names: Vec<String> =
-            files_below(folder)?.into_iter().map(|(name, _)| name).collect();
-        names.retain(|name| ![PERF, RESOLVED, REPORT].contains(&name.as_str()));
-        // File systems list files in no fixed order.
-        names.sort_unstable();
-        let mut hash = Sha256::new();
-        // The unit of a table is no result: the digest has them in microseconds.
-        let histograms = RunResults::new(folder).histograms(|_| true).unwrap_or_default();
-        for name in names {
-            let table = name.strip_suffix(HISTOGRAM).and_then(|name| name.split_once('/'));
-            if let Some(histogram) = table.and_then(|(_, name)| histograms.get(name)) {
-                let mut text = Vec::new();
-                write_percentiles(&mut text, histogram, false).expect("memory takes it");
-                add(&mut hash, &name, text.len() as u64, &text[..]).expect("memory gives it");
-            } else {
-                let path = folder.join(&name);
-                // The folder is complete, so the length cannot change before the bytes are read.
-                let read = File::open(&path).and_then(|file| {
-                    add(
-                        &mut hash,
-                        &name,
-                        file.metadata()?.len(),
-                        BufReader::with_capacity(1 << 16, file),
-                    )
-                });
-                read.map_err(|source| OutputError::Read { path, source })?;
-            }
-        }
-        Ok(Self(hash.finalize().into()))
-    }
-
     /// Returns the whole hash as hexadecimal digits.
     pub fn hex(&self) -> String {
         hex(&self.0)
@@ -83,12 +43,22 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Hashes a file's name and bytes. The length of each comes first, so that different files never
-/// give the hash the same input.
-fn add(hash: &mut Sha256, name: &str, length: u64, mut bytes: impl BufRead) -> io::Result<()> {
+/// Reads a file of a run to its end and hashes its name and bytes. The length of each comes first, so
+/// that different files never give the hash the same input.
+pub(super) fn add(
+    hash: &mut Sha256,
+    name: &str,
+    length: u64,
+    bytes: &mut impl BufRead,
+) -> io::Result<()> {
+    // The unit of a table is no result.
+    let is_table = name.ends_with(HISTOGRAM);
+    let table = if is_table { in_micros(&io::read_to_string(&mut *bytes)?) } else { String::new() };
+    let length = if is_table { table.len() as u64 } else { length };
     hash.update((name.len() as u64).to_be_bytes());
     hash.update(name);
     hash.update(length.to_be_bytes());
+    hash.update(table);
     loop {
         let some = bytes.fill_buf()?;
         if some.is_empty() {
@@ -106,19 +76,16 @@ mod tests {
 
     use tempfile::TempDir;
 
+    use super::super::RunChecksums;
     use super::*;
 
-    fn folder(files: &[(&str, &str)]) -> TempDir {
+    fn digest(files: &[(&str, &str)]) -> Digest {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("histograms")).unwrap();
         for (name, text) in files {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        folder
-    }
-
-    fn digest(files: &[(&str, &str)]) -> Digest {
-        Digest::of(folder(files).path()).unwrap()
+        RunChecksums::of(folder.path(), None).unwrap().0
     }
 
     #[test]

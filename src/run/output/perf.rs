@@ -23,7 +23,7 @@ pub fn write_perf(
     messages: u64,
     decisions: &Histogram<u64>,
     external_work: Option<ExternalWork>,
-    (digest, checksums): (Digest, &RunChecksums),
+    (digest, checksums): &(Digest, RunChecksums),
 ) -> Result<(), OutputError> {
     let mut perf = cost(wall, messages, decisions);
     perf["digest"] = digest.to_string().into();
@@ -140,9 +140,8 @@ mod tests {
         (1..=1_000).for_each(|nanos| decisions.record(nanos).unwrap());
         let wall = Duration::from_millis(500);
         fs::write(folder.path().join("jobs.csv"), "job\n").unwrap();
-        let digest = Digest::of(folder.path()).unwrap();
-        let checksums = RunChecksums::of(folder.path(), Some("81c2".to_owned())).unwrap();
-        write_perf(&folder, wall, 1_000_000, &decisions, None, (digest, &checksums)).unwrap();
+        let sums = RunChecksums::of(folder.path(), Some("81c2".to_owned())).unwrap();
+        write_perf(&folder, wall, 1_000_000, &decisions, None, &sums).unwrap();
         let text = fs::read_to_string(folder.path().join(PERF)).unwrap();
         let is_memory = |line: &&str| line.contains("peak_memory_bytes");
         assert_eq!(text.lines().filter(is_memory).count(), 1);

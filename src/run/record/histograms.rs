@@ -267,7 +267,7 @@ impl Watcher for Histograms {
         let tables = self.folder.join(files::HISTOGRAMS);
         for (name, histogram) in &named {
             let mut table = TextFile::create(&tables, &format!("{name}{}", files::HISTOGRAM))?;
-            table.write(|to| hdr::write_percentiles(to, histogram, true))?;
+            table.write(|to| hdr::write_percentiles(to, histogram))?;
             table.finish()?;
         }
         let mut log = TextFile::create(&self.folder, files::LATENCY)?;

@@ -584,7 +584,7 @@ fn a_histogram_is_a_percentile_table() {
         6000.639 0.775000000000          4           4.44
         7000.063 0.800000000000          5           5.00
         7000.063 1.000000000000          5
-    #[Mean    =     3599.923, StdDeviation   =     2415.272]
+    #[Mean    =  3599.923200, StdDeviation   =  2415.272337]
     #[Max     =     7000.063, Total count    =            5]
     #[Buckets =           13, SubBuckets     =         2048]
     #[Values are milliseconds of virtual time. A percentile is the smallest value that this share does not exceed, to three digits; the median in summary.json is the middle of two neighbours]
