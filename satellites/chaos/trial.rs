@@ -15,7 +15,7 @@ use super::{HuntTally, Subject, draw, now};
 use mumakil_base::panics;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
-    AttemptFact, AutoSpan, Event, Fact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
+    AttemptFact, AutoSpan, Event, Fact, JobFact, MemberFact, Outcome, StopReason, TaskId, WorldFact,
 };
 use mumakil_run::emulation::{Emulated, EmulationError, Options, Prepared, rules};
 use mumakil_run::record::{RecordError, RunBooks, RunEnd, Watcher};
@@ -200,7 +200,7 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Returns whether an event means no progress: remarks of the JobTracker, faults of idle machines,
+/// Returns whether an event means no progress: remarks of the JobTracker, sums of refusals, faults of idle machines,
 /// and failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
@@ -208,6 +208,7 @@ fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
             _,
             MemberFact::Noted(_) | MemberFact::Graylisted | MemberFact::OffGraylist,
         )
+        | Fact::Job(_, JobFact::Refused { .. })
         | Fact::World(WorldFact::Incident { .. } | WorldFact::Copy { .. }) => true,
         Fact::Attempt(attempt, _, AttemptFact::FetchFailed { .. }) => {
             books.job(attempt.job()).is_some_and(|job| job.ended.is_some())

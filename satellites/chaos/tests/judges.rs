@@ -208,6 +208,19 @@ workload: {jobs: [{name: job-0, submit: 361851ms, maps: 1}]}
     assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
 }
 
+/// A task does not try a node again where it failed. The other node has too little memory, and the
+/// JobTracker sums up its refusals until the end.
+#[test]
+fn refusals_after_a_stall_are_no_progress() {
+    let yaml = "
+cluster: {nodes: 2, memory: 80MiB, groups: [{count: 1, memory: 574MiB}], resources: memory+cores}
+faults: [{task_failures: 100 %}]
+workload: {jobs: [{name: job-0, maps: 1}]}
+";
+    let (tally, wrong) = found(yaml);
+    assert!(tally.deadlocks == 1 && wrong.is_none(), "{wrong:?}");
+}
+
 /// `MUMAKIL_CASES` sets the number of cases.
 #[test]
 fn a_hunt_finds_nothing_in_what_is_right() {
