@@ -34,7 +34,7 @@ macro_rules! bundled {
 pub const STARTERS: &[Starter] = bundled!("":
     "quickstart" "commit-pending" "faults" "fb2009-like"
     "oversubscribed" "page-cache"
-    "scaling-study" "scaling-study-load" "heartbeat-latency" "shoot-out" "capacity-planning"
+    "scaling-study" "scaling-study-batch" "heartbeat-latency" "shoot-out" "capacity-planning"
     "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "quincy"
     "wait-or-kill" "unlike-racks" "skewed-reduces"
     "frameworks" "paid-slots" "plans" "deadline-slots" "skewed-maps"
