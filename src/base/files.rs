@@ -20,6 +20,9 @@ pub const HISTOGRAM: &str = ".hgrm";
 /// All histograms in one log.
 pub const LATENCY: &str = "latency.hlog";
 
+/// Numbers and latencies for Prometheus.
+pub const METRICS: &str = "metrics.prom";
+
 /// The verdicts on the scenario's expectations.
 pub const EXPECTATIONS: &str = "expectations.json";
 
@@ -42,8 +45,8 @@ pub const STUDY_RESOLVED: &str = "study.resolved.yaml";
 pub const KEPT: &str = "files";
 
 /// All files and folders that a run may write beside its tables.
-pub const OF_A_RUN: [&str; 8] =
-    [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, HISTOGRAMS, PERF];
+pub const OF_A_RUN: [&str; 9] =
+    [RESOLVED, SUMMARY, EVENTS, EXPECTATIONS, REPORT, LATENCY, METRICS, HISTOGRAMS, PERF];
 
 /// Returns the name of a study's copy of a file: it consists of the hash and the file's name. Files
 /// with other contents have other names, so no copy is ever replaced.

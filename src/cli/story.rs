@@ -81,6 +81,10 @@ impl RunStory<'_> {
         let resources = summary.resource_utilisation.unwrap_or_default();
         let held = [("memory", resources.memory), ("cores", resources.cores)];
         line(&mut lines, "held", &held.map(|(word, share)| named(word, share.map(percent))));
+        let expenses = summary.expenses.unwrap_or_default();
+        let energy = expenses.energy_kwh.map(|kwh| tell::significant(kwh, 3) + " kWh");
+        let cost = expenses.cost.map(|cost| tell::significant(cost, 3));
+        line(&mut lines, "expenses", &[named("energy", energy), named("cost", cost)]);
         let load = &summary.load;
         let told = |load: f64| (0.0 < load).then(|| tell::significant(load, 3));
         line(
@@ -262,6 +266,7 @@ mod tests {
             locality: LocalityShares { node: Some(0.962), rack: Some(0.038), off_rack: None },
             slot_utilisation: PerSlot { map: Some(0.5), reduce: Some(0.25) },
             resource_utilisation: None,
+            expenses: None,
             maps_wait: Some(0.4),
             load: LoadSummary {
                 verdict: LoadVerdict::Stable,

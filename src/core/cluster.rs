@@ -26,7 +26,7 @@ pub use resources::{Demand, DiskId, Reread, Resources};
 pub use sharing::{FlowIndex, ResourceCapacity, ResourceId, ResourceUse, SharedResources};
 pub use spec::{
     ClusterSpec, DiskSpec, GroupSpec, HdfsSpec, HotSpec, JobTrackerSpec, NetworkModel, NetworkSpec,
-    NodeCount, PageCacheSpec, Placement, PodSpec, SlotCount, SwapSpec,
+    NodeCount, PageCacheSpec, Placement, PodSpec, PowerSpec, SlotCount, SwapSpec,
 };
 pub use speeds::Speeds;
 pub use topology::{DEFAULT_RACK, ReadRates, Topology};

@@ -23,6 +23,7 @@ mod pack;
 mod perf;
 pub mod perfetto;
 mod place;
+mod prometheus;
 pub mod report;
 pub mod results;
 
@@ -39,3 +40,4 @@ pub use leftovers::{lock_of, machine};
 pub use pack::{PackedRun, Packs, pack};
 pub use perf::{DecisionCost, peak_memory, write_perf};
 pub use place::RunPlace;
+pub(crate) use prometheus::prometheus_text;

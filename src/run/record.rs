@@ -33,6 +33,7 @@ mod books;
 mod channel;
 mod decisions;
 mod events;
+mod expenses;
 mod faults;
 mod hdr;
 mod heartbeats;
@@ -54,6 +55,8 @@ mod waste;
 
 pub use books::{AttemptEnding, BookedAttempt, BookedJob, Grant, RunBooks, SlotHold, SlotShift};
 pub use channel::{EventSender, NodeLabel, OnProgress, Recorder, Recording, RunProgress, Setup};
+use expenses::ExpenseTally;
+pub use expenses::Expenses;
 pub use hdr::{in_micros, write_log, write_percentiles};
 pub use heartbeats::AlikeHeartbeats;
 pub use histograms::file_safe_name;
@@ -105,6 +108,8 @@ pub struct RunEnd<'a> {
     pub clock_lag: Option<&'a Histogram<u64>>,
     /// Useful and wasted slot time; `None` if waste is not recorded.
     pub waste: Option<&'a WasteSummary>,
+    /// What nodes and jobs cost; `None` if no node has a price or takes power.
+    pub(crate) expenses: Option<&'a ExpenseTally>,
 }
 
 /// Properties of a run that are in no event. `summary.json` begins with the serialised fields.

@@ -173,6 +173,9 @@ with_defaults! {
         pub events: bool = false,
         /// Distributions of latencies, in `histograms/` and `latency.hlog`.
         pub histograms: bool = true,
+        /// The numbers and latencies of the run, in `metrics.prom`, as Prometheus reads them.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub prometheus: bool = false,
         /// How long each job takes alone on the empty cluster, in `jobs.csv`, for slowdowns.
         pub alone: bool = false,
         /// How long chains of jobs take, at the first job of each in `jobs.csv`. `after` makes chains.
@@ -180,6 +183,11 @@ with_defaults! {
         /// Useful and wasted slot time of jobs, and the cost of their stragglers, in `jobs.csv`;
         /// always with `hadoop.speculation`.
         pub waste: bool = false,
+        /// The parts of jobs in the energy and the cost of the run, in `jobs.csv`, where
+        /// `cluster.watts` or `cluster.price` counts them.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schemars(extend("x-only-if" = {"cluster.watts": {"not": null}, "cluster.price": {"not": null}, "cluster.groups": {"not": []}}))]
+        pub expenses: bool = false,
         /// Refusals and orders of policies, with their reasons, in `decisions.csv`, and for
         /// `mumakil explain`.
         pub decisions: bool = false,
@@ -210,7 +218,7 @@ with_defaults! {
 impl RecordSpec {
     /// Returns each output that expressions may read: its key, its setting, and whether `needs`
     /// reads it.
-    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 9] {
+    pub fn read_by(&mut self, needs: &ExprNeeds) -> [(&'static str, &mut bool, bool); 10] {
         [
             ("tasks", &mut self.tasks, needs.reads::<AttemptRow>()),
             ("timeline", &mut self.timeline, needs.reads::<SlotsRow>()),
@@ -218,6 +226,7 @@ impl RecordSpec {
             ("alone", &mut self.alone, needs.columns.contains("alone")),
             ("chains", &mut self.chains, needs.columns.contains("chains")),
             ("waste", &mut self.waste, needs.reads_waste()),
+            ("expenses", &mut self.expenses, needs.columns.contains("expenses")),
             ("sizes", &mut self.sizes, needs.columns.contains("sizes")),
             ("deadlines", &mut self.deadlines, needs.columns.contains("deadlines")),
             ("histograms", &mut self.histograms, !needs.histograms.is_empty()),

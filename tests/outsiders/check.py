@@ -17,6 +17,7 @@ def checks(arguments):
     if arguments.run:
         yield "histograms", [arguments.run]
         yield "plots", [arguments.run]
+        yield "prometheus", [arguments.run]
         yield "tables", [arguments.run]
     if arguments.perfetto:
         yield "perfetto_trace", [arguments.run, arguments.perfetto]

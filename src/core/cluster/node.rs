@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::SwapSpec;
+use super::{PowerSpec, SwapSpec};
 use mumakil_base::units::{Bytes, Factor, Rate};
 
 /// The number of a TaskTracker and of its node, from 0: each node runs one tracker.
@@ -56,6 +56,10 @@ pub struct Node {
     pub nic: Rate,
     /// How swapping slows down when much is moved at once; `None` if it never slows down.
     pub swap: Option<SwapSpec>,
+    /// The power that the node takes; `None` if nobody counts it.
+    pub watts: Option<PowerSpec>,
+    /// The price of an hour; `None` if nobody counts it.
+    pub price: Option<Factor>,
 }
 
 impl Node {
@@ -70,6 +74,8 @@ impl Node {
             disk: Rate::from_mb_per_s(100),
             nic: Rate::from_mb_per_s(125),
             swap: None,
+            watts: None,
+            price: None,
         }
     }
 }

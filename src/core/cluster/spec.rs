@@ -49,6 +49,12 @@ pub struct ClusterSpec {
     pub memory: Bytes,
     /// The part of `memory` that the system and Hadoop's daemons keep; the rest is for attempts.
     pub system_memory: Bytes,
+    /// The power that a node takes. Without this, nobody counts energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<PowerSpec>,
+    /// The price of a node for each hour in which its tracker runs, in any currency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Factor>,
     /// The disks of a node.
     pub disk: DiskSpec,
     /// How a node keeps blocks that were read in the memory that nobody holds; the block whose last
@@ -102,6 +108,16 @@ impl ClusterSpec {
         let others = u64::from(self.nodes.get()).saturating_sub(in_groups);
         groups.chain((0 < others).then_some((others, slots(map, reduce))))
     }
+}
+
+/// The power that a node takes, in watts, while its tracker runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerSpec {
+    /// In any case.
+    pub idle: Factor,
+    /// More for each of its slots that an attempt holds.
+    pub slot: Factor,
 }
 
 /// The disks of a node.
@@ -325,6 +341,12 @@ pub struct GroupSpec {
     /// The memory of a node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// The power that a node takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<PowerSpec>,
+    /// The price of a node for an hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Factor>,
     /// How fast each disk of a node reads and writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_rate: Option<Rate>,

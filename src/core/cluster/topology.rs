@@ -348,6 +348,8 @@ fn node(spec: &ClusterSpec, kind: Option<&GroupSpec>, rack: RackId) -> Node {
         disk: kind.and_then(|group| group.disk_rate).unwrap_or(spec.disk.rate),
         nic: kind.and_then(|group| group.nic).unwrap_or(spec.network.nic),
         swap: spec.disk.swap,
+        watts: kind.and_then(|group| group.watts).or(spec.watts),
+        price: kind.and_then(|group| group.price).or(spec.price),
     }
 }
 

@@ -326,7 +326,9 @@ impl Term {
 impl NamedQuantity {
     fn needs(&self, selection: &Selection, needs: &mut ExprNeeds) {
         match self.source {
-            QuantitySource::Summary(path) | QuantitySource::SummaryOrZero(path) => {
+            QuantitySource::Summary(path)
+            | QuantitySource::SummaryOrZero(path)
+            | QuantitySource::SummaryIfCounted(path) => {
                 needs.numbers.insert(path);
                 return;
             }

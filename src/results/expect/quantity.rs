@@ -79,6 +79,8 @@ pub(super) enum QuantitySource {
     Summary(&'static str),
     /// A number of the summary that is left out if it is zero.
     SummaryOrZero(&'static str),
+    /// A number of the summary that only some scenarios count.
+    SummaryIfCounted(&'static str),
     Job(ValueOf<JobRow>),
     /// The time from the first start to the last end of a job's reduces.
     ReduceTime,
@@ -210,9 +212,13 @@ fn computed() -> Vec<NamedQuantity> {
         /// The share of reduce slots in use.
         "utilisation.reduce": One, SHARE = Summary("slot_utilisation.reduce");
         /// The share of memory that attempts hold, where `cluster.resources` counts it.
-        "utilisation.memory": One, SHARE = Summary("resource_utilisation.memory");
+        "utilisation.memory": One, SHARE = SummaryIfCounted("resource_utilisation.memory");
         /// The share of cores that attempts hold, where `cluster.resources` counts them.
-        "utilisation.cores": One, SHARE = Summary("resource_utilisation.cores");
+        "utilisation.cores": One, SHARE = SummaryIfCounted("resource_utilisation.cores");
+        /// The energy of all nodes in kWh, where `cluster.watts` counts it.
+        "energy": One, PLAIN = SummaryIfCounted("energy_kwh");
+        /// The price of all nodes for the hours of the run, where `cluster.price` has one.
+        "cost": One, PLAIN = SummaryIfCounted("cost");
         /// The share of the slot time of reduces for which they wait in their slots for maps.
         "maps_wait": One, SHARE = Summary("maps_wait");
         /// The slot time that maps ask for while jobs arrive, over that of the map slots.
@@ -383,6 +389,7 @@ impl NamedQuantity {
         match self.source {
             QuantitySource::Summary(_)
             | QuantitySource::SummaryOrZero(_)
+            | QuantitySource::SummaryIfCounted(_)
             | QuantitySource::Histogram(_) => None,
             QuantitySource::Attempt(_) => Some(AttemptRow::FILE),
             QuantitySource::Series(_) => Some(SlotsRow::FILE),

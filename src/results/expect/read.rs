@@ -48,7 +48,13 @@ pub(super) fn read(
             Some(number) => Ok(Value::One(number)),
             None => Err(NoNumber::Undefined(format!("there is no {}", quantity.name))),
         },
-        QuantitySource::SummaryOrZero(key) => Ok(Value::One(run.number_or_zero(key)?)),
+        QuantitySource::SummaryOrZero(key) => {
+            Ok(Value::One(run.number_if_there(key)?.unwrap_or_default()))
+        }
+        QuantitySource::SummaryIfCounted(key) => run.number_if_there(key)?.map_or_else(
+            || Err(NoNumber::Undefined(format!("{} is not counted", quantity.name))),
+            |number| Ok(Value::One(number)),
+        ),
         QuantitySource::Histogram(name) => Ok(Value::Samples(run.histogram(name)?)),
         QuantitySource::Job(of) => reader.jobs_value(of),
         QuantitySource::Locality(level) => reader.locality(level),

@@ -51,8 +51,8 @@ impl Results for Run {
         Ok(self.numbers.get(path).copied())
     }
 
-    fn number_or_zero(&self, key: &str) -> Result<f64, ReadError> {
-        Ok(self.numbers.get(key).copied().unwrap_or_default())
+    fn number_if_there(&self, key: &str) -> Result<Option<f64>, ReadError> {
+        Ok(self.numbers.get(key).copied())
     }
 
     fn histogram(&self, _: &str) -> Result<Histogram<u64>, ReadError> {

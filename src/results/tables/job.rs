@@ -165,6 +165,14 @@ table! {
         #[quantity = "missed"]
         #[record = "deadlines"]
         missed: Option<u32>,
+        /// Its part of the energy of the run in kWh, by the slot time that it held.
+        #[quantity = "job.energy"]
+        #[record = "expenses"]
+        energy_kwh: Option<f64>,
+        /// Its part of the cost of the run, by the slot time that it held.
+        #[quantity = "job.cost"]
+        #[record = "expenses"]
+        cost: Option<f64>,
         /// How long it takes alone on the empty cluster; empty if it did not succeed there.
         #[record = "alone"]
         alone_ms: Option<u64>,

@@ -42,6 +42,14 @@ table! {
         #[quantity = "node.utilisation.cores"]
         #[record = "by_node"]
         cores_share: Option<f64>,
+        /// Its energy in kWh, where `cluster.watts` counts it.
+        #[quantity = "node.energy"]
+        #[record = "expenses"]
+        energy_kwh: Option<f64>,
+        /// The price of the hours in which its tracker ran, where `cluster.price` has one.
+        #[quantity = "node.cost"]
+        #[record = "expenses"]
+        cost: Option<f64>,
         /// The number of map and reduce attempts that ended on it.
         #[quantity = "node.attempts"]
         attempts: u32,

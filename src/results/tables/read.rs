@@ -28,8 +28,8 @@ pub trait Results {
     /// # Errors If the summary cannot be read or does not have this path.
     fn number(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
-    /// Returns a number of the summary that is left out if it is zero.
-    fn number_or_zero(&self, path: &str) -> Result<f64, ReadError>;
+    /// Returns a number of the summary that may be left out.
+    fn number_if_there(&self, path: &str) -> Result<Option<f64>, ReadError>;
 
     /// Returns a histogram by name, in microseconds; empty if no value was recorded.
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError>;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::{Emulated, EmulationError, Options, Prepared};
 use crate::output::report::RunReport;
 use crate::output::results::RunResults;
-use crate::output::{Digest, RunChecksums, RunFolder, write_perf};
+use crate::output::{Digest, RunChecksums, RunFolder, prometheus_text, write_perf};
 use crate::record::{RecordError, Watcher, nodes_table, shares_table};
-use mumakil_base::files::{EXPECTATIONS, REPORT};
+use mumakil_base::files::{EXPECTATIONS, METRICS, REPORT};
 use mumakil_core::mapred::StopReason;
 use mumakil_draw::page::HtmlPage;
 use mumakil_results::expect::{ExpectationVerdict, Expr, Space};
@@ -84,6 +84,10 @@ impl Prepared {
         }
         folder.write_scenario(&self.scenario.to_yaml())?;
         let verdicts = self.judge(folder)?;
+        if self.scenario.record.prometheus {
+            let latencies = RunResults::new(folder.path()).histograms(|_| true)?;
+            folder.write(METRICS, prometheus_text(&emulated.summary, &latencies))?;
+        }
         // Keep this order: the digest covers the verdicts, and the report shows the digest.
         let sums = RunChecksums::of(folder.path(), name)?;
         let digest = sums.0;
@@ -217,10 +221,50 @@ expect:
 faults: [{at: 2min, stop: node-6}]
 ";
 
+    /// A third node that stops after a minute, and a first one that is dearer than the others.
+    const PRICED: &str = "
+hadoop: {setup_cleanup: false}
+cluster:
+  nodes: 3
+  watts: {idle: 100, slot: 10}
+  price: 0.5
+  groups: [{count: 1, watts: {idle: 200, slot: 50}, price: 2}]
+workload:
+  jobs:
+    - {name: a, user: ann, maps: 12, input: 0, map_time: 50s}
+    - {name: b, user: bob, maps: 4, reduces: 2, input: 0, map_time: 30s, reduce_time: 20s}
+record: {expenses: true, waste: true}
+faults: [{at: 1min, stop: node-3}]
+expect:
+  - cost within 0.0001 of 2.5 * virtual / 1h + 0.5 / 60
+  - energy within 0.0001 of (300 * virtual / 1h + 100 / 60
+    + 50 * (sum(node.busy.map, node=node-1) + sum(node.busy.reduce, node=node-1)) / 1h
+    + 10 * (sum(node.busy.map, node=[node-2, node-3]) + sum(node.busy.reduce, node=[node-2, node-3])) / 1h) / 1000
+  - sum(node.energy) within 0.0001 of energy
+  - sum(node.cost) within 0.0001 of cost
+  - sum(node.cost, node=node-3) within 0.0001 of 0.5 / 60
+  - sum(job.energy) within 0.0001 of energy
+  - sum(job.cost, user=ann) within 0.0001 of cost * sum(held, user=ann) / sum(held)
+";
+
+    #[test]
+    fn a_run_costs_what_its_nodes_do_and_jobs_share_it_by_their_slot_time() {
+        assert_all_hold(PRICED);
+    }
+
     #[test]
     fn bytes_and_slot_time_by_node_add_up_to_those_of_the_run() {
+        let folder = assert_all_hold(UNLIKE);
+        let report = fs::read_to_string(folder.path().join("run").join(REPORT)).unwrap();
+        for table in ["By user", "What the nodes did, by group", "What the nodes did, by rack"] {
+            assert!(report.contains(table), "{table}");
+        }
+    }
+
+    /// Runs a scenario whose expectations must hold, and returns the folder around its results.
+    fn assert_all_hold(scenario: &str) -> TempDir {
         let registry = crate::testing::registry();
-        let scenario = scenario::parse("test.yaml", UNLIKE, &[], &registry).unwrap().scenario;
+        let scenario = scenario::parse("test.yaml", scenario, &[], &registry).unwrap().scenario;
         let room = TempDir::new().unwrap();
         let folder = RunFolder::create(&room.path().join("run"), false).unwrap();
         let prepared = Prepared::new(scenario, &registry).unwrap();
@@ -228,10 +272,8 @@ faults: [{at: 2min, stop: node-6}]
         for (verdict, of) in kept.verdicts.iter().zip(&prepared.scenario.expect) {
             assert_eq!(verdict.state, VerdictState::Holds, "{}: {verdict:?}", of.that);
         }
-        let report = fs::read_to_string(folder.path().join(REPORT)).unwrap();
-        for table in ["By user", "What the nodes did, by group", "What the nodes did, by rack"] {
-            assert!(report.contains(table), "{table}");
-        }
+        folder.commit().unwrap();
+        room
     }
 
     #[test]

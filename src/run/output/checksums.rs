@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use super::digest::add;
 use super::place::files_below;
 use super::{Digest, OutputError, RunPlace};
-use mumakil_base::files::{PERF, REPORT, RESOLVED};
+use mumakil_base::files::{METRICS, PERF, REPORT, RESOLVED};
 use mumakil_results::tables::ReadError;
 
 /// The part of a run's `perf.json` about its files. A run of an earlier version says nothing, and is
@@ -47,8 +47,8 @@ impl RunChecksums {
             let read = File::open(&path).and_then(|file| {
                 let mut content = CrcReader::new(BufReader::with_capacity(1 << 16, file));
                 match &*name {
-                    // It holds paths of traces.
-                    RESOLVED => drop(io::copy(&mut content, &mut io::sink())?),
+                    // The one holds paths of traces, the other repeats results.
+                    RESOLVED | METRICS => drop(io::copy(&mut content, &mut io::sink())?),
                     _ => add(&mut hash, &name, length, &mut content)?,
                 }
                 Ok(content.crc().sum())

@@ -193,10 +193,10 @@ impl Results for RunResults {
         Ok(number_in(value))
     }
 
-    fn number_or_zero(&self, path: &str) -> Result<f64, ReadError> {
+    fn number_if_there(&self, path: &str) -> Result<Option<f64>, ReadError> {
         let summary = self.summary()?;
         let value = path.split('.').try_fold(&*summary, |value, key| value.get(key));
-        Ok(value.and_then(number_in).unwrap_or_default())
+        Ok(value.and_then(number_in))
     }
 
     fn histogram(&self, name: &str) -> Result<Histogram<u64>, ReadError> {
@@ -317,7 +317,7 @@ mod tests {
         let (_folder, results) = results(&[("summary.json", summary)]);
         assert_eq!(results.number("nodes").unwrap(), Some(20.0));
         assert_eq!(results.number("makespan_s").unwrap(), None);
-        let or_zero = |key| results.number_or_zero(key).unwrap();
+        let or_zero = |key| results.number_if_there(key).unwrap().unwrap_or_default();
         assert_eq!((or_zero("nodes"), or_zero("jobs_refused")), (20.0, 0.0));
         assert_eq!(results.number("slot_utilisation.map").unwrap(), Some(0.5));
         let error = results.number("map_slots").unwrap_err().to_string();

@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 
 use super::decisions::Decisions;
 use super::events::Events;
+use super::expenses::ExpenseTally;
 use super::faults::Faults;
 use super::heartbeats::{AlikeHeartbeats, Counter};
 use super::histograms::Histograms;
@@ -159,6 +160,7 @@ struct Writer {
     jobs: Option<JobsTable>,
     tally: SummaryTally,
     waste: Option<Waste>,
+    expenses: Option<ExpenseTally>,
     /// Whether the outputs show waste; if not, waste is counted only for the cost of faults.
     tells_waste: bool,
     /// All watchers. Those that want each heartbeat come first; `hearers` is their number.
@@ -180,6 +182,7 @@ impl Recorder {
         let mut watchers = open(&settings, folder.as_ref(), &labels)?;
         watchers.extend(setup.watchers);
         let mut tally = SummaryTally::new(demands, setup.is_batch);
+        let expenses = setup.topology.as_ref().and_then(ExpenseTally::new);
         if let Some(topology) = setup.topology.filter(|it| !it.counted().are_only_slots()) {
             let folder = folder.as_deref().filter(|_| settings.timeline);
             let counted = ResourceTally::create(topology, folder, settings.sample)?;
@@ -193,6 +196,7 @@ impl Recorder {
             jobs,
             tally,
             waste: (settings.waste || setup.counts_losses).then(Waste::default),
+            expenses,
             tells_waste: settings.waste,
             hearers: watchers.iter().filter(|watcher| watcher.hears_heartbeats()).count(),
             watchers,
@@ -345,6 +349,9 @@ impl Writer {
             if let Some(waste) = &mut self.waste {
                 waste.see(event, &self.books);
             }
+            if let Some(expenses) = &mut self.expenses {
+                expenses.see(event, &self.books);
+            }
             for watcher in &mut self.watchers[..hearers] {
                 watcher.see(event, &self.books)?;
             }
@@ -372,11 +379,12 @@ impl Writer {
         let waste = self.waste.as_mut().map(|waste| waste.finish(&self.books, run.ended));
         let losses = waste.as_ref();
         let waste = losses.filter(|_| self.tells_waste);
-        let end = RunEnd { books: &self.books, run, clock_lag, waste };
+        let expenses = self.expenses.as_ref();
+        let end = RunEnd { books: &self.books, run, clock_lag, waste, expenses };
         // The summary's part on faults needs the losses even if waste is not recorded.
         let summary = self.tally.summary(&end, losses);
         if let Some(jobs) = &mut self.jobs {
-            jobs.write(&self.books, self.waste.as_ref(), run.ended)?;
+            jobs.write(&self.books, self.waste.as_ref(), expenses, run.ended)?;
         }
         for watcher in &mut self.watchers {
             watcher.finish(&end)?;

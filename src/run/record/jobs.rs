@@ -11,6 +11,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use super::expenses::{ExpenseTally, Expenses};
 use super::summary::rounded;
 use super::table::TableWriter;
 use super::waste::Waste;
@@ -52,10 +53,15 @@ impl JobsTable {
         &mut self,
         books: &RunBooks,
         waste: Option<&Waste>,
+        expenses: Option<&ExpenseTally>,
         ended: SimTime,
     ) -> Result<(), RecordError> {
+        let ids = books.jobs().map(|job| job.spec.id);
+        let parts = expenses.map(|tally| tally.of_jobs(ids, ended)).unwrap_or_default();
+        let mut parts = parts.into_iter();
         for job in books.jobs() {
-            let mut row = job_row(job);
+            let Expenses { energy_kwh, cost } = parts.next().unwrap_or_default();
+            let mut row = JobRow { energy_kwh, cost, ..job_row(job) };
             add_sizes(job, &mut row);
             add_deadline(job, ended, &mut row);
             if let Some(chain) = self.chains.get(&job.spec.id) {

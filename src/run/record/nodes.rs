@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::expenses::{ExpenseTally, Expenses};
 use super::resources::{ResourceAreas, ResourceChange};
 use super::summary::LevelArea;
 use super::table::TableWriter;
@@ -54,8 +55,10 @@ pub fn nodes_table(
     labels: Arc<[NodeLabel]>,
     topology: Arc<Topology>,
 ) -> Result<Box<dyn Watcher>, RecordError> {
-    let counts = !topology.counted().are_only_slots();
-    let table = TableWriter::with(folder, if counts { &["by_node"] } else { &[] })?;
+    let counts = (!topology.counted().are_only_slots()).then_some("by_node");
+    let costs = ExpenseTally::has_expenses(&topology).then_some("expenses");
+    let keys: Vec<&str> = counts.into_iter().chain(costs).collect();
+    let table = TableWriter::with(folder, &keys)?;
     let nodes = labels.iter().map(|_| NodeTally::default()).collect();
     Ok(Box::new(Nodes { table, labels, topology, nodes, outputs: Vec::new() }))
 }
@@ -227,8 +230,10 @@ impl Watcher for Nodes {
             }
         }
         let nodes = std::mem::take(&mut self.nodes);
-        for (node, label) in nodes.into_iter().zip(&*self.labels) {
-            self.table.row(&node.row(label, end.run.ended))?;
+        for ((node, label), id) in nodes.into_iter().zip(&*self.labels).zip(0..) {
+            let of_node = end.expenses.map(|tally| tally.of_node(TrackerId(id), end.run.ended));
+            let Expenses { energy_kwh, cost } = of_node.unwrap_or_default();
+            self.table.row(&NodeRow { energy_kwh, cost, ..node.row(label, end.run.ended) })?;
         }
         self.table.finish()
     }

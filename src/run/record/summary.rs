@@ -16,8 +16,8 @@ use super::load::LoadTally;
 use super::resources::ResourceTally;
 use super::table::TextFile;
 use super::{
-    AlikeHeartbeats, AttemptFate, LoadSummary, RecordError, ResourceShares, RunBooks, RunEnd,
-    RunFacts, WasteSummary, Watcher,
+    AlikeHeartbeats, AttemptFate, Expenses, LoadSummary, RecordError, ResourceShares, RunBooks,
+    RunEnd, RunFacts, WasteSummary, Watcher,
 };
 use mumakil_base::dense::grown;
 use mumakil_base::units::{SimSpan, SimTime, tell};
@@ -98,6 +98,9 @@ pub struct Summary {
     /// only slots are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_utilisation: Option<ResourceShares>,
+    /// Energy and cost; `None` if no node takes power or has a price.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub expenses: Option<Expenses>,
     /// The share of the slot time of reduces for which they waited, in their slots, for maps of
     /// their jobs.
     pub maps_wait: Option<f64>,
@@ -338,6 +341,7 @@ impl SummaryTally {
             },
             resource_utilisation: (self.resources.as_ref())
                 .map(|counted| counted.lock().shares(None, run.ended)),
+            expenses: end.expenses.map(|tally| tally.all(run.ended)),
             maps_wait: share(self.maps_wait, self.held.reduce.until(run.ended)),
             load: self.load.summary(books),
             waste: waste.cloned(),

@@ -615,6 +615,8 @@ fn outputs_that_are_turned_off_are_not_there() {
         waste: false,
         sizes: false,
         deadlines: false,
+        expenses: false,
+        prometheus: false,
         shares: false,
         decisions: false,
         report: false,

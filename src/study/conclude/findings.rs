@@ -250,12 +250,12 @@ impl JobsOfRun {
     pub(crate) fn read(run: &RunResults) -> Result<Self, ReadError> {
         let count = |path: &str| Ok(run.number(path)?.unwrap_or_default() as u64);
         let (jobs, failed, killed) = (count("jobs")?, count("jobs_failed")?, count("jobs_killed")?);
-        let refused = run.number_or_zero("jobs_refused")? as u64;
+        let refused = run.number_if_there("jobs_refused")?.unwrap_or_default() as u64;
         let ended = failed + refused + count("jobs_succeeded")? + killed;
         // `jobs` also counts the jobs that were unfinished at the end of the run; the counts of
         // outcomes do not.
         // A run of an earlier version says nothing about its load.
-        let is_overloaded = run.number_or_zero("load.overloaded")? == 1.0;
+        let is_overloaded = run.number_if_there("load.overloaded")? == Some(1.0);
         Ok(Self { jobs, failed, killed, refused, left: jobs.saturating_sub(ended), is_overloaded })
     }
 }

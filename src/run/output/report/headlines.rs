@@ -18,15 +18,23 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     let waiting = share(summary.maps_wait.filter(|share| 0.0 < *share))
         .map_or_else(String::new, |share| format!(", {share} waiting for maps"));
     let resources = summary.resource_utilisation.unwrap_or_default();
+    // Of one job all would say the same.
+    let is_several = 1 < summary.jobs_succeeded;
+    let expenses = summary.expenses.unwrap_or_default();
+    let number = |of: f64| tell::significant(of, 3);
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
         (
             "Median sojourn",
-            seconds(summary.median_sojourn_s),
+            seconds(summary.median_sojourn_s.filter(|_| is_several)),
             "of the middle two, if their number is even".to_owned(),
         ),
-        ("95th percentile", seconds(summary.p95_sojourn_s), "of sojourn".to_owned()),
+        (
+            "95th percentile",
+            seconds(summary.p95_sojourn_s.filter(|_| is_several)),
+            "of sojourn".to_owned(),
+        ),
         ("Mean wait", seconds(summary.mean_wait_s), "for the first slot".to_owned()),
         ("Makespan", seconds(summary.makespan_s), String::new()),
         ("Node-local maps", share(locality.node), beyond.join(", ")),
@@ -38,6 +46,8 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         ),
         ("Memory held", share(resources.memory), "of all nodes".to_owned()),
         ("Cores held", share(resources.cores), "of all nodes".to_owned()),
+        ("Energy", expenses.energy_kwh.map(|kwh| number(kwh) + " kWh"), "of all nodes".to_owned()),
+        ("Cost", expenses.cost.map(number), "of all nodes".to_owned()),
         load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];

@@ -19,6 +19,12 @@ pub(super) fn blocks(ReportSource { run, .. }: &ReportSource<'_>) -> ReportBlock
         }
         Ok(())
     })?;
+    // Groups are the first nodes, but their racks the last: numbers go up here.
+    racks.sort_by_cached_key(|name, _| {
+        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (word, number) = name.split_at(name.len() - digits);
+        (word.to_owned(), number.parse::<u64>().ok(), name.clone())
+    });
     let several = [("Group", groups), ("Rack", racks)].into_iter().filter(|(_, of)| 1 < of.len());
     Ok(several.map(|(word, sums)| PageBlock::Table(table(word, &sums))).collect())
 }

@@ -123,6 +123,7 @@ fn summary() -> Summary {
         locality: LocalityShares { node: Some(0.5), rack: Some(0.5), off_rack: Some(0.0) },
         slot_utilisation: PerSlot { map: Some(0.4), reduce: Some(0.0) },
         resource_utilisation: None,
+        expenses: None,
         maps_wait: None,
         load: LoadSummary::CLOSED_LOOP,
         waste: None,
