@@ -24,17 +24,33 @@ def main(program: Path, version: str, processor: str, folder: Path) -> None:
     tag = f"py3-none-manylinux2014_{processor}"
     home = re.search(r'^repository = "(.*)"', Path("Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     metadata = f"""\
-Metadata-Version: 2.1
+Metadata-Version: 2.4
 Name: mumakil
 Version: {version}
 Summary: An emulator of a Hadoop MapReduce v1 cluster
-License: MIT
+License-Expression: MIT
+License-File: LICENSE
+Keywords: hadoop,mapreduce,yarn,scheduler,simulation
+Classifier: Development Status :: 4 - Beta
+Classifier: Environment :: Console
+Classifier: Intended Audience :: Education
+Classifier: Intended Audience :: Science/Research
+Classifier: Intended Audience :: System Administrators
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Python :: 3
+Classifier: Programming Language :: Rust
+Classifier: Topic :: Scientific/Engineering
+Classifier: Topic :: System :: Clustering
+Classifier: Typing :: Typed
 Project-URL: Source, {home}
+Project-URL: Documentation, https://docs.rs/mumakil
 Project-URL: Changes, {home}/blob/main/CHANGELOG.md
+Project-URL: Issues, {home}/issues
 Requires-Python: >=3.10
-Provides-Extra: frames
-Requires-Dist: pandas; extra == "frames"
-Requires-Dist: matplotlib; extra == "frames"
+Provides-Extra: notebook
+Requires-Dist: pandas; extra == "notebook"
+Requires-Dist: matplotlib; extra == "notebook"
+Requires-Dist: notebook; extra == "notebook"
 Provides-Extra: pandas
 Requires-Dist: pandas; extra == "pandas"
 Provides-Extra: polars
