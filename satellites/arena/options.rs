@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::{Contest, SUITES, ScoreError, ScoredContest, Suite};
-use mumakil_base::files::REPORT;
 use mumakil_base::nearest::nearest;
 use mumakil_cli::failure::Failure;
 use mumakil_cli::lines::TerminalLines;
@@ -103,13 +102,13 @@ impl ContestOptions {
 
     pub(super) fn write_page(
         &self,
-        out: &Path,
+        (folder, page): (&Path, &str),
         scored: &ScoredContest<'_>,
         feedback: &[String],
         command: &str,
     ) -> Result<(), Failure> {
-        write_file(out, REPORT, scored.page(feedback, command).html().as_bytes())?;
-        self.open.show(&out.join(REPORT));
+        write_file(folder, page, scored.page(feedback, command).html().as_bytes())?;
+        self.open.show(&folder.join(page));
         Ok(())
     }
 
@@ -179,6 +178,6 @@ impl From<ScoreError> for Failure {
 }
 
 /// Prints what a contest has found, and where its page is.
-pub(super) fn print(lines: TerminalLines, out: &Path) -> Result<(), Failure> {
-    Ok(terminal::print(&(lines + terminal::results_line(out, REPORT)))?)
+pub(super) fn print(lines: TerminalLines, (folder, page): (&Path, &str)) -> Result<(), Failure> {
+    Ok(terminal::print(&(lines + terminal::results_line(folder, page)))?)
 }

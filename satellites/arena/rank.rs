@@ -70,7 +70,9 @@ impl PolicyRankArguments {
         options.run(contest, &registry, true, |done, scored| {
             let policies: Vec<String> = self.policies.iter().map(|word| quoted(word)).collect();
             let command = format!("mumakil policy rank {} {}", policies.join(" "), options.again());
-            options.write_page(&done.out, scored, &[], &command)?;
+            // The page of a score, in the same folder, stays.
+            let page = (&*done.out, "rank.html");
+            options.write_page(page, scored, &[], &command)?;
             if options.json {
                 let seconds = began.elapsed().as_secs_f64();
                 let all: Vec<_> =
@@ -80,7 +82,7 @@ impl PolicyRankArguments {
             if self.markdown {
                 return Ok(terminal::print(&markdown(&scored.ranking()))?);
             }
-            options::print(options::lines(done, scored, &[], &registry), &done.out)
+            options::print(options::lines(done, scored, &[], &registry), page)
         })
     }
 }

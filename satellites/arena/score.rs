@@ -8,6 +8,7 @@ use super::options::{self, ContestOptions};
 use crate::page::shown;
 use crate::scores::PolicyScore;
 use crate::{ScoredContest, Verdict};
+use mumakil_base::files::REPORT;
 use mumakil_base::shell::quoted;
 use mumakil_base::units::tell::counted;
 use mumakil_cli::failure::Failure;
@@ -59,14 +60,15 @@ impl PolicyScoreArguments {
             let feedback = scored.feedback(&score.policy, &registry)?;
             let command =
                 format!("mumakil policy score {} {}", quoted(&self.policy), options.again());
-            options.write_page(&done.out, scored, &feedback, &command)?;
+            let page = (&*done.out, REPORT);
+            options.write_page(page, scored, &feedback, &command)?;
             if options.json {
                 let told = as_json(score, &feedback, began.elapsed().as_secs_f64());
                 terminal::print_file(&format!("{told:#}\n"))?;
             } else {
                 let mut lines = options::lines(done, scored, &feedback, &registry);
                 lines += cost(scored, &score.policy)?;
-                options::print(lines, &done.out)?;
+                options::print(lines, page)?;
             }
             let (policy, reasons) = (&score.policy, score.disqualified.len() as u64);
             match score.verdict() {

@@ -632,7 +632,7 @@ function draw() {
   fill("users", p.users.map((g) => [g.name, g.jobs, ...g.maps, ...g.reduces]), { names: ["name"] });
   const three = (name, all) => [name, ...(all ? all.map(latency) : ["", "", ""])];
   fill("latencies", [three("heartbeat and reply", p.round_trip), three("in the JobTracker's line", p.queued), three("task waits for a slot", p.waited)]);
-  $("beats").textContent = `${counted(p.beats, "heartbeat")}; ${counted(pages.rate, "picture")} a second`;
+  $("beats").textContent = counted(p.beats, "heartbeat") + (pages.rate ? `; ${counted(pages.rate, "picture")} a second` : "");
   fill("said", p.said.map((said) => [clock(said.at_us), said.what, said.whom, said.where, said.why]));
   fill("log", p.log.map((line) => [clock(line.at_us), line.text]));
   const names = [...new Set(p.jobs.filter((job) => !job.ended).map((job) => job.name))];

@@ -50,7 +50,7 @@ assert.equal(await page.isVisible("#farewell"), false);
 step("it waits at the beginning, and says what to press");
 
 await page.click("text=Next heartbeat");
-await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeat;"));
+await page.waitForFunction(() => document.getElementById("beats").textContent.startsWith("1 heartbeat"));
 await page.click("text=Next decision");
 await page.waitForFunction(() => document.querySelectorAll("#said tbody tr").length === 1);
 await phase(page, "paused");

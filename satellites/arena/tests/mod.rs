@@ -332,7 +332,7 @@ fn policies_of_a_folder_are_ranked() {
         .map(|name| told.find(name).unwrap())
         .collect();
     assert!(places.is_sorted(), "{told}");
-    let page = fs::read_to_string(room.path("out/score-tiny/report.html")).unwrap();
+    let page = fs::read_to_string(room.path("out/score-tiny/rank.html")).unwrap();
     for words in ["Mean against tail", "Ratio to the best baseline", "3 policies on the suite"] {
         assert!(page.contains(words), "{words}");
     }
