@@ -28,12 +28,13 @@ use crate::event::{ShareReading, YarnWait};
 use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer, NodeReservation};
+use crate::scheduler::tree::QueueId;
 use crate::scheduler::{YarnScheduler, java};
 use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
 use order::FairContender;
 pub(crate) use order::FairPolicy;
-use queues::{FairQueueId, FairQueues};
+use queues::FairQueues;
 use running::RunningApps;
 use settings::FairSettings;
 
@@ -55,7 +56,7 @@ pub(crate) struct YarnFair {
 /// An application as the fair scheduler sees it.
 #[derive(Debug)]
 struct FairApp {
-    queue: FairQueueId,
+    queue: QueueId,
     /// When it came, in milliseconds.
     start: u64,
     demand: YarnSize,
@@ -145,11 +146,11 @@ impl YarnFair {
     fn offer_queue(
         &mut self,
         books: &mut ClusterBooks,
-        queue: FairQueueId,
+        queue: QueueId,
         node: NodeId,
     ) -> OfferOutcome {
         let of = self.queues.get(queue);
-        if !of.usage.fits_in(of.max) || books.node(node).reservation.is_some() {
+        if !of.usage.fits_in(of.set.max) || books.node(node).reservation.is_some() {
             return OfferOutcome::Nothing;
         }
         if of.is_leaf {
@@ -171,10 +172,10 @@ impl YarnFair {
     }
 
     /// Sorts a leaf's applications in place, as the next sort begins with this order.
-    fn sorted_apps(&mut self, books: &ClusterBooks, queue: FairQueueId) -> Vec<AppId> {
+    fn sorted_apps(&mut self, books: &ClusterBooks, queue: QueueId) -> Vec<AppId> {
         let mut apps = mem::take(&mut self.queues.get_mut(queue).runnable);
         if 1 < apps.len() {
-            let policy = self.queues.get(queue).policy;
+            let policy = self.queues.get(queue).set.policy;
             let mut contenders: Vec<FairContender<'_, AppId>> =
                 apps.iter().map(|app| self.app_contender(books, *app)).collect();
             java::sort(&mut contenders, |one, other| policy.compare(books.total, one, other));
@@ -184,13 +185,13 @@ impl YarnFair {
         apps
     }
 
-    fn sorted_children(&mut self, books: &ClusterBooks, queue: FairQueueId) -> Vec<FairQueueId> {
-        let policy = self.queues.get(queue).policy;
+    fn sorted_children(&mut self, books: &ClusterBooks, queue: QueueId) -> Vec<QueueId> {
+        let policy = self.queues.get(queue).set.policy;
         let children = &self.queues.get(queue).children;
-        let mut contenders: Vec<FairContender<'_, FairQueueId>> =
+        let mut contenders: Vec<FairContender<'_, QueueId>> =
             children.iter().map(|child| self.queues.contender(*child)).collect();
         java::sort(&mut contenders, |one, other| policy.compare(books.total, one, other));
-        let sorted: Vec<FairQueueId> = contenders.into_iter().map(|it| it.key).collect();
+        let sorted: Vec<QueueId> = contenders.into_iter().map(|it| it.key).collect();
         self.queues.get_mut(queue).children.clone_from(&sorted);
         sorted
     }
@@ -270,12 +271,12 @@ impl YarnFair {
             return false;
         };
         let queue = self.queues.get(self.app(id).queue);
-        if (queue.max_master_share + 1.0).abs() < 0.000_1 {
+        if (queue.set.max_master_share + 1.0).abs() < 0.000_1 {
             return false;
         }
-        let limit = queue.share.times(f64::from(queue.max_master_share));
+        let limit = queue.share.times(f64::from(queue.set.max_master_share));
         let needed = queue.master_usage + master;
-        match queue.policy {
+        match queue.set.policy {
             FairPolicy::Dominant => !needed.fits_in(limit),
             FairPolicy::Fair | FairPolicy::Fifo => limit.memory < needed.memory,
         }
@@ -456,9 +457,9 @@ impl YarnScheduler for YarnFair {
     /// the queue's share.
     fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
         let queue = self.queues.get(self.app(app).queue);
-        let free = (books.total - books.used).least(queue.max - queue.usage);
+        let free = (books.total - books.used).least(queue.set.max - queue.usage);
         let mut share = (queue.share - queue.usage).most(YarnSize::NONE);
-        if queue.policy != FairPolicy::Dominant {
+        if queue.set.policy != FairPolicy::Dominant {
             share.cores = i32::MAX;
         }
         (free.least(share), SizeCalculator::Dominant)
@@ -469,7 +470,7 @@ impl YarnScheduler for YarnFair {
         queues
             .map(|queue| QueueCeiling {
                 queue: queue.name.clone(),
-                rule: CeilingRule::Fair(queue.max),
+                rule: CeilingRule::Fair(queue.set.max),
             })
             .collect()
     }

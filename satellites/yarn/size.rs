@@ -10,11 +10,11 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// An amount of memory and cores: of a node, of a container, or of all containers of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct YarnSize {
+pub(crate) struct YarnSize {
     /// The memory in MiB.
-    pub memory: i32,
+    pub(crate) memory: i32,
     /// The virtual cores.
-    pub cores: i32,
+    pub(crate) cores: i32,
 }
 
 impl YarnSize {
@@ -24,7 +24,7 @@ impl YarnSize {
     pub(crate) const UNBOUNDED: Self = Self::new(i32::MAX, i32::MAX);
 
     /// Returns an amount of memory in MiB and of cores.
-    pub const fn new(memory: i32, cores: i32) -> Self {
+    pub(crate) const fn new(memory: i32, cores: i32) -> Self {
         Self { memory, cores }
     }
 
@@ -120,7 +120,7 @@ impl Default for SizeLimits {
 
 /// How two amounts are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SizeCalculator {
+pub(crate) enum SizeCalculator {
     /// Only memory counts.
     #[default]
     Memory,
