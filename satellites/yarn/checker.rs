@@ -210,7 +210,10 @@ impl YarnChecker {
         let life = self.containers.entry(id).or_default();
         let before = life.stages[stage].replace(self.now);
         let is_next = is_first || life.stages[..stage.min(4)].last().is_some_and(Option::is_some);
-        let is_late = life.stages[stage + 1..].iter().flatten().any(|later| *later < self.now);
+        // A node may tell the end of work after the order to end it, of which the master has heard.
+        let is_ordered = stage == 5 && life.end.is_some_and(|end| end != ContainerEnd::Completed);
+        let mut later = life.stages[stage + 1..].iter().flatten();
+        let is_late = !is_ordered && later.any(|later| *later < self.now);
         let is_dead = life.end.is_some() && [1, 2, 4].contains(&stage);
         self.expect(before.is_none() && is_next && !is_late && !is_dead, || {
             format!("{} is {} out of turn", name(id), STAGES[stage])

@@ -11,11 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
-use crate::message::{MasterId, PlaceId};
-use crate::scheduler::asks::NodePlaces;
-use crate::scheduler::books::{ClusterBooks, NodeEntry};
+use crate::message::MasterId;
+use crate::scheduler::books::ClusterBooks;
 use crate::settings::{HadoopProperties, SettingMistake, YarnPolicy, YarnSettings};
-use crate::size::YarnSize;
 use mumakil_core::mapred::{Complaint, Offer, OptionFacts, Policy, PolicySite, Scheduler};
 use mumakil_core::trace::TraceFile;
 
@@ -254,9 +252,7 @@ impl FileProperties {
 /// Returns the queues of jobs that the scheduler would refuse, each with the reason.
 fn refused_queues(settings: YarnSettings, site: &PolicySite<'_>) -> Vec<Complaint> {
     let YarnSettings { limits, mut scheduler } = settings;
-    let places = NodePlaces { host: PlaceId(1), rack: PlaceId(2) };
-    let node = NodeEntry::new("any".to_owned(), places, YarnSize::UNBOUNDED);
-    let mut books = ClusterBooks::new(vec![node], limits);
+    let mut books = ClusterBooks::new(Vec::new(), limits);
     let mut queues: Vec<(&str, &str)> =
         site.jobs.iter().map(|job| (job.pool.unwrap_or(DEFAULT_QUEUE), job.user)).collect();
     queues.sort_unstable();

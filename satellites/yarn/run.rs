@@ -126,7 +126,8 @@ impl YarnRunSpec {
         let Self { nodes, jobs, node_interval, master_interval, settings } = self;
         let entries = nodes.iter().map(|node| {
             let places = NodePlaces { host: node.host, rack: node.rack };
-            NodeEntry::new(node.name.clone(), places, node.size)
+            let (name, size) = (node.name.clone(), node.size);
+            NodeEntry { name, places, size, free: size, ..NodeEntry::default() }
         });
         let books = ClusterBooks::new(entries.collect(), settings.limits);
         let scheduler = settings.scheduler;

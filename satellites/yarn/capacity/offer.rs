@@ -11,7 +11,7 @@ use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
-use crate::scheduler::books::{ClusterBooks, NewContainer, NodeReservation};
+use crate::scheduler::books::{ClusterBooks, ContainerGrant};
 use crate::scheduler::tree::QueueId;
 use crate::size::YarnSize;
 
@@ -29,7 +29,7 @@ struct NodeTry {
     priority: AskPriority,
     node: NodeId,
     /// The container that the node is kept for, if it is.
-    kept: Option<NodeReservation>,
+    kept: Option<ContainerGrant>,
     /// How much of the application's reservations must be given up first.
     to_give_up: YarnSize,
 }
@@ -53,18 +53,18 @@ impl YarnCapacity {
     }
 
     /// Offers a kept node to the application that it is kept for.
-    fn offer_kept(&mut self, books: &mut ClusterBooks, node: NodeId, kept: NodeReservation) {
-        let NodeReservation { container, priority, .. } = kept;
-        let queue = self.apps[&container.app].queue;
+    fn offer_kept(&mut self, books: &mut ClusterBooks, node: NodeId, kept: ContainerGrant) {
+        let ContainerGrant { id, priority, .. } = kept;
+        let queue = self.apps[&id.app].queue;
         self.note_limit(books, queue, books.total);
-        if books.app(container.app).asks.any(priority).count == 0 {
+        if books.app(id.app).asks.any(priority).count == 0 {
             if let Some(freed) = books.unreserve(node) {
                 self.freed(books, &freed);
             }
         } else {
             let to_give_up = YarnSize::NONE;
             let kept = Some(kept);
-            self.try_node(books, NodeTry { app: container.app, priority, node, kept, to_give_up });
+            self.try_node(books, NodeTry { app: id.app, priority, node, kept, to_give_up });
         }
     }
 
@@ -325,8 +325,10 @@ impl YarnCapacity {
         }
         let fits = 0 < self.calculator().containers(entry.free, size);
         // A number is used up, whatever comes of it.
-        let id = kept.map_or_else(|| books.next_container(app), |kept| kept.container);
-        let granted = kept.map_or(size, |kept| kept.size);
+        let grant = kept.unwrap_or_else(|| {
+            let id = books.next_container(app);
+            ContainerGrant { id, size, priority }
+        });
         let may_get_more = self.may_get_more(books, app, priority, size);
         let must_give_up = self.calculator().is_some(books.total, to_give_up);
         if fits {
@@ -340,15 +342,14 @@ impl YarnCapacity {
                     return YarnSize::NONE;
                 }
             }
-            let new = NewContainer { id, node, priority, closeness, size: granted };
-            let has_rows = books.allocate(new);
-            assert!(has_rows, "{}: the rows of {id:?} were there", books.now);
-            return granted;
+            let has_rows = books.allocate(node, grant, closeness);
+            assert!(has_rows, "{}: the rows of {:?} were there", books.now, grant.id);
+            return grant.size;
         }
         books.note_wait(app, YarnWait::Room);
         let is_pointless = self.settings.continues_looking && kept.is_none() && must_give_up;
         if (may_get_more || kept.is_some()) && !is_pointless {
-            books.reserve(node, NodeReservation { container: id, size: granted, priority });
+            books.reserve(node, grant);
             return size;
         }
         YarnSize::NONE

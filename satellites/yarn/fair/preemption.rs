@@ -7,7 +7,7 @@
 //! the least important priority.
 
 use super::YarnFair;
-use super::order::{FairContender, FairPolicy};
+use super::order::FairPolicy;
 use super::queues::FairQueues;
 use crate::message::{AppId, ContainerEnd, ContainerId};
 use crate::scheduler::books::{ClusterBooks, ContainerState};
@@ -132,7 +132,7 @@ impl YarnFair {
         let queue = self.queues.get(id);
         if !queue.is_leaf {
             let children = queue.children.iter().map(|child| self.queues.contender(*child));
-            return self.choose(books, last(queue.set.policy, books.total, children)?);
+            return self.choose(books, queue.set.policy.last(books.total, children)?);
         }
         let above = self.queues.get(self.queues.parent(id)?);
         let is_over = match above.set.policy {
@@ -143,26 +143,11 @@ impl YarnFair {
             return None;
         }
         let apps = queue.runnable.iter().map(|app| self.app_contender(books, *app));
-        let app = last(queue.set.policy, books.total, apps)?;
+        let app = queue.set.policy.last(books.total, apps)?;
         let live = books.app(app).live.iter();
         let unwarned = live.filter(|(number, _)| !self.app(app).warned.contains_key(number));
         let (number, _) =
             unwarned.max_by_key(|(number, container)| (container.priority, **number))?;
         Some(ContainerId { app, number: *number })
     }
-}
-
-/// Returns the one that would be offered last; the first of those that tie.
-fn last<'a, K: Copy + 'a>(
-    policy: FairPolicy,
-    cluster: YarnSize,
-    contenders: impl Iterator<Item = FairContender<'a, K>>,
-) -> Option<K> {
-    let later =
-        contenders.reduce(
-            |last, next| {
-                if policy.compare(cluster, &next, &last).is_gt() { next } else { last }
-            },
-        );
-    later.map(|it| it.key)
 }

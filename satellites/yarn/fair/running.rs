@@ -123,13 +123,10 @@ impl YarnFair {
     fn by_start(&self, lists: &[Vec<AppId>]) -> Vec<AppId> {
         let mut rests = JavaHeap::new();
         let mut merged = Vec::new();
-        for list in lists {
-            rests.push(&list[..], |one, other| self.start(one) < self.start(other));
-        }
-        while let Some(rest) = rests.pop(|one, other| self.start(one) < self.start(other)) {
-            let [first, rest @ ..] = rest else { break };
+        lists.iter().for_each(|list| rests.push(self.start(list), &list[..]));
+        while let Some([first, rest @ ..]) = rests.pop() {
             merged.push(*first);
-            rests.push(rest, |one, other| self.start(one) < self.start(other));
+            rests.push(self.start(rest), rest);
         }
         merged
     }

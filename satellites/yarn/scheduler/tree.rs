@@ -1,7 +1,7 @@
 //! A tree of queues; each has a number, the root has 0.
 
 /// The number of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueueId(usize);
 
 /// Queues of a scheduler, each with the queue above it.
