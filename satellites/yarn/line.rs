@@ -19,7 +19,7 @@ use crate::application_master::{MasterMode, YarnJob, YarnTask};
 use crate::checker::YarnChecker;
 use crate::fault::{LivenessLimits, YarnFaults};
 use crate::mapreduce_master::MapReduceTimes;
-use crate::message::{NodeId, PlaceId, ToNodeManager, YarnMail};
+use crate::message::{MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, YarnMail};
 use crate::policies::{DEFAULT_QUEUE, YarnPolicyEntry, YarnPolicyOptions};
 use crate::run::{YarnNode, YarnRunSpec};
 use crate::settings::{YarnPolicy, YarnSettings};
@@ -29,7 +29,7 @@ use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_base::units::{Bytes, Factor, Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
-use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
+use mumakil_core::cluster::{CountedResources, Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
     Input, JobSettings, JobSpec, Mail, Mishap, MishapHarm, PerSlot, PolicyEntry, Priority,
     SlotKind, ToFaultInjector, TrackerId, TrueDurations,
@@ -70,7 +70,20 @@ with_defaults! {
         /// When each node's clock begins, within its first interval, in the order of the nodes.
         /// Without this, they are drawn from the seed.
         pub(crate) offsets: Vec<SimSpan> = Vec::new(),
+        /// When the masters of jobs fail, by the names of the jobs: `{nightly: [{at: 30s}]}`.
+        pub(crate) master_faults: BTreeMap<String, Vec<MasterFault>> = BTreeMap::new(),
     }
+}
+
+/// A failure of the process of a master.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MasterFault {
+    /// When it happens; without a container at that time, nothing does.
+    at: SimSpan,
+    /// Whether the process goes on and does nothing more, in place of its end.
+    #[serde(default)]
+    hangs: bool,
 }
 
 /// Whether racks have the names that asks give.
@@ -167,6 +180,7 @@ impl LineEmulation for YarnLine {
     }
 
     fn equip(&self, scenario: &Scenario, topology: &mut Topology) {
+        *topology = topology.clone().counting(CountedResources::MemoryAndCores);
         // A scheduler with mistakes is refused later.
         let Ok(YarnSettings { limits, .. }) = settings(scenario) else { return };
         let nodes: Vec<TrackerId> = topology.nodes().map(|(id, _)| id).collect();
@@ -185,6 +199,10 @@ impl LineEmulation for YarnLine {
     ) -> Result<Vec<String>, String> {
         let (options, _) = YarnLineOptions::of(scenario);
         let YarnSettings { limits, .. } = settings(scenario)?;
+        let mut struck = options.master_faults.keys();
+        if let Some(name) = struck.find(|name| workload.named(name).next().is_none()) {
+            return Err(format!("hadoop.protocol.yarn.master_faults: there is no job `{name}`"));
+        }
         let (given, nodes) = (options.offsets.len(), topology.len() as usize);
         if given != 0 && given != nodes {
             return Err(format!("hadoop.protocol.yarn.offsets: {given} offsets for {nodes} nodes"));
@@ -238,15 +256,26 @@ impl LineEmulation for YarnLine {
         let hdfs = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
         let mut holders = Vec::new();
         let asking = jobs.iter().map(|arrival| {
-            let spec = &arrival.spec;
+            let mut spec = (*arrival.spec).clone();
             let asked = PerSlot::of(|kind| {
-                let tasks = 0..tasks_of(spec, kind);
-                tasks.map(|index| asked_node(spec, kind, index, &hdfs, &mut holders)).collect()
+                let tasks = 0..tasks_of(&spec, kind);
+                tasks.map(|index| asked_node(&spec, kind, index, &hdfs, &mut holders)).collect()
             });
-            (spec.clone(), asked)
+            // Tables count what tasks ask for.
+            spec.memory = PerSlot::of(|kind| spec.memory[kind].max(options.container_memory));
+            (Arc::new(spec), asked)
         });
         let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
-        let faults = faults(scenario, site);
+        let mut faults = faults(scenario, site);
+        for (name, mishaps) in &options.master_faults {
+            let ids = workload.named(name).flat_map(|id| mishaps.iter().map(move |it| (id, it)));
+            faults.mishaps.extend(ids.map(|(id, MasterFault { at, hangs })| {
+                let place = jobs.iter().position(|arrival| arrival.spec.id == id);
+                let master = MasterId(place.unwrap_or_default() as u32);
+                let what = if *hangs { ToMaster::Hang } else { ToMaster::Die };
+                (SimTime::ZERO + *at, YarnMail::Master(master, what))
+            }));
+        }
         let spec = YarnRunSpec {
             nodes: nodes(scenario, topology, &options),
             jobs: yarn_jobs(scenario, topology, &jobs, &asking, &options),
@@ -256,7 +285,7 @@ impl LineEmulation for YarnLine {
         };
         let checker = run.verify.then(|| YarnChecker::new(&spec));
         let (master, events) = (options.master, run.events);
-        let translator = Translator::new(
+        let mut translator = Translator::new(
             topology.clone(),
             asking,
             scenario,
@@ -265,11 +294,16 @@ impl LineEmulation for YarnLine {
             events,
             run.folder,
         )?;
+        let is_watched = run.pace.is_some();
+        translator.pace = run.pace;
         let shared = Arc::new(Mutex::new(translator));
         let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let sink = Box::new(TranslatedRun(shared.clone()));
         let mut plan = spec.plan(&faults, until, sink);
         plan.time_limit = run.time_limit;
+        if is_watched {
+            plan.pace = Some(Box::new(TranslatedRun(shared.clone())));
+        }
         let (stats, ending) = match scenario.clock {
             ClockSpec::Virtual => run_virtual(plan, run.transport),
             ClockSpec::Scaled(factor) => run_scaled(plan, factor),

@@ -8,6 +8,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
+use mumakil_base::units::Bytes;
+use mumakil_base::units::tell::counted;
+
 /// An amount of memory and cores: of a node, of a container, or of all containers of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct YarnSize {
@@ -97,7 +100,8 @@ impl SubAssign for YarnSize {
 
 impl fmt::Display for YarnSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} MiB and {} cores", self.memory, self.cores)
+        let memory = Bytes::from_mib(self.memory.max(0).unsigned_abs().into());
+        write!(f, "{memory} and {}", counted(self.cores.max(0).unsigned_abs().into(), "core"))
     }
 }
 

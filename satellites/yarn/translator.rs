@@ -27,20 +27,21 @@ use crate::checker::YarnChecker;
 use crate::event::{
     ApplicationFact, ContainerFact, NodeFact, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
-use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
+use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId, Yarn};
 use crate::settings::YarnPolicy;
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Speeds, Topology};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobSpec,
-    JobWait, LedgerFact, Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role,
-    SlotCounts, SlotKind, Stall, TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
+    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobId, JobSpec,
+    JobWait, LastRefusal, LedgerFact, Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason,
+    Role, SlotCounts, SlotKind, SlotStanding, Stall, TaskId, TrackerFact, TrackerId, WaitCause,
+    WaitingPart, WaitingTasks, WatchedJobTracker,
 };
 use mumakil_core::protocol::RunStop;
 use mumakil_results::tables::ContainerRow;
 use mumakil_run::record::{RecordError, TableWriter};
-use mumakil_runtime::{Ending, EventSink};
+use mumakil_runtime::{ClockPace, Ending, EventSink};
 use mumakil_scenario::Scenario;
 
 /// The reason of each launch: YARN gives no other.
@@ -59,6 +60,9 @@ pub(crate) struct Translator {
     master: MasterMode,
     checker: Option<YarnChecker>,
     events: Box<dyn EventSink>,
+    /// The pace of a run that is watched.
+    pub(crate) pace: Option<Box<dyn ClockPace>>,
+    now: SimTime,
     batch: Vec<Event>,
     jobs: Vec<TranslatedJob>,
     /// The job of each application, from application 1.
@@ -87,6 +91,8 @@ struct TranslatedJob {
     running: PerSlot<u32>,
     done: PerSlot<u32>,
     succeeded: Vec<(AttemptId, TrackerId)>,
+    /// Why it waits, and since when.
+    waits: Option<(YarnWait, SimTime)>,
     is_submitted: bool,
     has_container: bool,
     is_running: bool,
@@ -113,6 +119,7 @@ impl TranslatedJob {
             running: PerSlot::default(),
             done: PerSlot::default(),
             succeeded: Vec::new(),
+            waits: None,
             is_submitted: false,
             has_container: false,
             is_running: false,
@@ -122,6 +129,22 @@ impl TranslatedJob {
 
     fn counts(&self, kind: SlotKind) -> SlotCounts {
         SlotCounts { running: self.running[kind], pending: self.waiting[kind].len() as u32 }
+    }
+
+    /// Returns the reason for which it has waited for such a time.
+    fn reason(&self, wait: YarnWait, waited: SimSpan) -> Reason {
+        match wait {
+            YarnWait::Activation => Reason::JobLimit,
+            YarnWait::Offer => Reason::Other("no node was offered"),
+            YarnWait::Share => Reason::Other("others come before it"),
+            YarnWait::QueueMaximum => {
+                Reason::GroupLimit(SlotStanding::of(self.running.map + self.running.reduce))
+            }
+            YarnWait::UserLimit => Reason::UserLimit,
+            YarnWait::Locality => Reason::Delay(waited),
+            YarnWait::Room => Reason::NoRoom,
+            YarnWait::Acquisition | YarnWait::Launch => Reason::NextHeartbeat,
+        }
     }
 
     fn wait(&self, who: WaitingPart, count: u32, words: &'static str) -> JobWait {
@@ -149,8 +172,10 @@ impl EventSink<YarnEvent> for TranslatedRun {
         let translator = &mut *self.0.lock();
         translator.checker.as_mut().into_iter().for_each(|checker| checker.take(events));
         for YarnEvent { at, fact } in events.drain(..) {
+            translator.now = at;
             translator.see(at, fact);
         }
+        translator.pace.iter_mut().for_each(|pace| pace.see(&translator.batch));
         translator.events.take(&mut translator.batch);
     }
 
@@ -161,6 +186,35 @@ impl EventSink<YarnEvent> for TranslatedRun {
     fn is_broken(&self) -> bool {
         let translator = self.0.lock();
         translator.failure.is_some() || translator.events.is_broken()
+    }
+}
+
+impl ClockPace<Yarn> for TranslatedRun {
+    // The pace sees the translated events.
+    fn see(&mut self, _: &[YarnEvent]) {}
+
+    fn wait(&mut self, at: SimTime, (): &()) -> bool {
+        let translator = &mut *self.0.lock();
+        let Some(mut pace) = translator.pace.take() else { return true };
+        let goes_on = pace.wait(at, translator);
+        translator.pace = Some(pace);
+        goes_on
+    }
+}
+
+impl WatchedJobTracker for Translator {
+    // Queues have no shares of slots.
+    fn holdings(&self, _: SimTime, _: SlotKind, _: &mut dyn FnMut(&str, SlotStanding)) {}
+
+    fn waiting(&self, id: JobId) -> PerSlot<WaitingTasks> {
+        let Some(job) = self.jobs.iter().find(|job| job.spec.id == id) else {
+            return PerSlot::default();
+        };
+        let refusal = job.waits.map(|(wait, from)| {
+            let (reason, last) = (job.reason(wait, self.now - from), self.now);
+            LastRefusal { reason, from, last, times: 1 }
+        });
+        PerSlot::of(|kind| WaitingTasks { launchable: job.waiting[kind].len() as u32, refusal })
     }
 }
 
@@ -182,6 +236,8 @@ impl Translator {
             master,
             checker,
             events,
+            pace: None,
+            now: SimTime::ZERO,
             batch: Vec::new(),
             jobs: jobs.into_iter().map(|(spec, asked)| TranslatedJob::new(spec, asked)).collect(),
             job_of: Vec::new(),
@@ -217,10 +273,13 @@ impl Translator {
             YarnFact::Application(master, fact) => self.application(at, master, fact),
             YarnFact::Fault(words) => self.fault = Some(words),
             YarnFact::Node(node, fact) => self.node(at, TrackerId(node.0), fact),
-            YarnFact::Waits(master, Some(span), _) if self.tells_waits => {
-                self.waited(at, master, span);
+            YarnFact::Waits(master, span, next) => {
+                self.jobs[master.index()].waits = next.map(|wait| (wait, at));
+                if let Some(span) = span.filter(|_| self.tells_waits) {
+                    self.waited(at, master, span);
+                }
             }
-            YarnFact::Share(_) | YarnFact::Waits(..) => {}
+            YarnFact::Share(_) => {}
         }
     }
 
@@ -260,17 +319,7 @@ impl Translator {
             true => SlotKind::Reduce,
             false => SlotKind::Map,
         };
-        let reason = match span.reason {
-            YarnWait::Activation => Reason::JobLimit,
-            YarnWait::Offer => Reason::Other("no node was offered"),
-            YarnWait::Share => Reason::Other("others come before it"),
-            YarnWait::QueueMaximum => Reason::Other("its queue has all that it may have"),
-            YarnWait::UserLimit => Reason::UserLimit,
-            YarnWait::Locality => Reason::Delay(at.saturating_since(span.from)),
-            YarnWait::Room => Reason::NoRoom,
-            YarnWait::Acquisition => Reason::Other("its master gets containers at its next call"),
-            YarnWait::Launch => Reason::Other("its containers begin at heartbeats of their nodes"),
-        };
+        let reason = job.reason(span.reason, at.saturating_since(span.from));
         let (from, to, times) = (span.from, at, span.times.max(1));
         let holders = Holders::NONE;
         let fact = JobFact::Refused { kind, from, to, times, reason, holders };
