@@ -158,10 +158,6 @@ impl LiveArguments {
                  sets the pace",
             ));
         }
-        if let Some(line) = registry.line_of(&scenario.hadoop) {
-            let message = format!("a run of `{}` cannot be watched or held up", line.name());
-            return Err(Failure::input(message));
-        }
         let prepared = source::prepare(&draft, scenario, registry)?;
         terminal::warn_all(&warnings, false);
         let server = Server::listen(self.host, self.port)

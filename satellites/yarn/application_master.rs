@@ -23,50 +23,29 @@ use crate::message::{
 };
 use crate::size::YarnSize;
 use mumakil_base::units::SimSpan;
+use mumakil_core::mapred::SlotKind;
 use mumakil_core::protocol::Core;
 
-const MASTER: AskPriority = 1;
+/// The highest priority number of a container for a master; tasks have higher ones.
+pub(crate) const LAST_OF_MASTERS: AskPriority = 1;
 const MAPS: AskPriority = 20;
 const REDUCES: AskPriority = 10;
 
-/// The two kinds of tasks of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskSort {
-    /// A map.
-    Map,
-    /// A reduce.
-    Reduce,
-}
-
-impl TaskSort {
-    /// Returns the word of the tables.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Reduce => "reduce",
-        }
-    }
-}
-
 /// A task of a job.
 #[derive(Clone, Debug)]
-pub struct YarnTask {
-    /// Whether it is a map or a reduce.
-    pub sort: TaskSort,
+pub(crate) struct YarnTask {
+    pub(crate) kind: SlotKind,
     /// The host and the rack that it asks for.
-    pub host_and_rack: [PlaceId; 2],
-    /// The name of that host.
-    pub host_name: String,
-    /// The size of its container.
-    pub size: YarnSize,
+    pub(crate) host_and_rack: [PlaceId; 2],
+    pub(crate) size: YarnSize,
     /// How long it runs.
-    pub life: SimSpan,
+    pub(crate) life: SimSpan,
 }
 
 /// How a master comes to its container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum MasterMode {
+pub(crate) enum MasterMode {
     /// It asks for it as for any other, as SLS does.
     #[default]
     Sls,
@@ -79,26 +58,21 @@ pub enum MasterMode {
 
 /// A job: what a master has to do.
 #[derive(Clone, Debug, Default)]
-pub struct YarnJob {
-    /// The name of the job.
-    pub name: String,
-    /// The user.
-    pub user: String,
+pub(crate) struct YarnJob {
+    pub(crate) user: String,
     /// The queue, as the job names it.
-    pub queue: String,
+    pub(crate) queue: String,
     /// When the master's first step is.
-    pub start: SimSpan,
-    /// How the master comes to its container.
-    pub mode: MasterMode,
-    /// The size of the master's container.
-    pub master_size: YarnSize,
+    pub(crate) start: SimSpan,
+    pub(crate) mode: MasterMode,
+    pub(crate) master_size: YarnSize,
     /// The tasks, in their order.
-    pub tasks: Vec<YarnTask>,
+    pub(crate) tasks: Vec<YarnTask>,
     /// The further needs of MapReduce's master.
-    pub mapreduce: MapReduceTimes,
+    pub(crate) mapreduce: MapReduceTimes,
 }
 
-/// The tasks of one sort, by what has become of them; all by their place in the job's list.
+/// The tasks of one kind, by what has become of them; all by their place in the job's list.
 #[derive(Debug, Default)]
 struct TaskStates {
     pending: VecDeque<u32>,
@@ -112,8 +86,8 @@ struct TaskStates {
 }
 
 impl TaskStates {
-    fn new(job: &YarnJob, sort: TaskSort) -> Self {
-        let pending = job.places(sort);
+    fn new(job: &YarnJob, kind: SlotKind) -> Self {
+        let pending = job.places(kind);
         Self { total: pending.len(), pending, ..Self::default() }
     }
 
@@ -123,19 +97,77 @@ impl TaskStates {
 }
 
 impl YarnJob {
-    /// Returns the places of one sort of tasks in the list.
-    fn places(&self, sort: TaskSort) -> VecDeque<u32> {
-        let of_sort = (0..).zip(&self.tasks).filter(|(_, task)| task.sort == sort);
-        of_sort.map(|(place, _)| place).collect()
+    /// Returns the places of one kind of tasks in the list.
+    fn places(&self, kind: SlotKind) -> VecDeque<u32> {
+        let of_kind = (0..).zip(&self.tasks).filter(|(_, task)| task.kind == kind);
+        of_kind.map(|(place, _)| place).collect()
+    }
+}
+
+/// The part of a master that SLS' and MapReduce's have in common.
+#[derive(Debug, Default)]
+pub(crate) struct MasterBody {
+    pub(crate) id: MasterId,
+    pub(crate) interval: SimSpan,
+    pub(crate) job: YarnJob,
+    pub(crate) container: Option<(ContainerId, NodeId)>,
+    pub(crate) is_submitted: bool,
+    pub(crate) is_registered: bool,
+    pub(crate) is_over: bool,
+    pub(crate) is_hung: bool,
+}
+
+impl MasterBody {
+    /// Submits the application. `is_managed` says whether the ResourceManager starts the master.
+    pub(crate) fn submit(&mut self, is_managed: bool, out: &mut YarnOutbox) {
+        self.is_submitted = true;
+        let YarnJob { user, queue, master_size, .. } = &self.job;
+        let submission = AppSubmission {
+            user: user.clone(),
+            queue: queue.clone(),
+            managed_master: is_managed.then_some(*master_size),
+        };
+        out.send(ToResourceManager::Submit(self.id, Box::new(submission)));
+    }
+
+    pub(crate) fn tell(&self, fact: ApplicationFact, out: &mut YarnOutbox) {
+        out.emit(YarnFact::Application(self.id, fact));
+    }
+
+    /// Begins to work in a container.
+    pub(crate) fn begin(&self, id: ContainerId, out: &mut YarnOutbox) {
+        out.emit(YarnFact::Container(id, ContainerFact::IsMaster));
+        self.tell(ApplicationFact::MasterStarted, out);
+    }
+
+    /// Ends the process; returns whether there was one.
+    pub(crate) fn die(&self, out: &mut YarnOutbox) -> bool {
+        let container = self.container.filter(|_| !self.is_over);
+        if let Some((id, node)) = container {
+            out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+        }
+        container.is_some()
+    }
+
+    pub(crate) fn unregister(&mut self, out: &mut YarnOutbox) {
+        self.is_over = true;
+        out.send(ToResourceManager::Unregister(self.id));
+        self.tell(ApplicationFact::Finished, out);
+    }
+
+    /// Gives the container back.
+    pub(crate) fn leave(&self, out: &mut YarnOutbox) {
+        if let Some((id, node)) = self.container {
+            out.send(YarnMail::NodeManager(node, ToNodeManager::EndMaster(id)));
+            self.tell(ApplicationFact::MasterReleased, out);
+        }
     }
 }
 
 /// The core of a master.
 #[derive(Debug, Default)]
 pub(crate) struct ApplicationMaster {
-    id: MasterId,
-    interval: SimSpan,
-    job: YarnJob,
+    body: MasterBody,
     maps: TaskStates,
     reduces: TaskStates,
     answers: VecDeque<MasterAnswer>,
@@ -143,13 +175,8 @@ pub(crate) struct ApplicationMaster {
     outstanding: u32,
     /// Whether a step has begun to look at answers, and waits for one that is under way.
     is_looking: bool,
-    container: Option<(ContainerId, NodeId)>,
     is_running: bool,
-    is_submitted: bool,
-    is_registered: bool,
     is_finished: bool,
-    is_over: bool,
-    is_hung: bool,
 }
 
 impl Core for ApplicationMaster {
@@ -159,8 +186,8 @@ impl Core for ApplicationMaster {
         match message {
             ToMaster::Step => {
                 self.step(out);
-                if !self.is_over {
-                    out.plan(self.interval, YarnMail::Master(self.id, ToMaster::Step));
+                if !self.body.is_over {
+                    out.plan(self.body.interval, YarnMail::Master(self.body.id, ToMaster::Step));
                 }
             }
             ToMaster::Answer(answer) => {
@@ -170,12 +197,11 @@ impl Core for ApplicationMaster {
                     self.look(out);
                 }
             }
-            ToMaster::Launched(id, node) => self.container = Some((*id, *node)),
+            ToMaster::Launched(id, node) => self.body.container = Some((*id, *node)),
             ToMaster::TaskEnded(_) => {}
-            ToMaster::Hang => self.is_hung = self.container.is_some(),
+            ToMaster::Hang => self.body.is_hung = self.body.container.is_some(),
             ToMaster::Die => {
-                if let Some((id, node)) = self.container.filter(|_| !self.is_over) {
-                    out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+                if self.body.die(out) {
                     self.lose();
                 }
             }
@@ -188,30 +214,28 @@ impl ApplicationMaster {
     /// Returns a master whose first step is still to come.
     pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
         Self {
-            id,
-            interval,
-            maps: TaskStates::new(&job, TaskSort::Map),
-            reduces: TaskStates::new(&job, TaskSort::Reduce),
-            job,
+            maps: TaskStates::new(&job, SlotKind::Map),
+            reduces: TaskStates::new(&job, SlotKind::Reduce),
+            body: MasterBody { id, interval, job, ..MasterBody::default() },
             ..Self::default()
         }
     }
 
     fn step(&mut self, out: &mut YarnOutbox) {
-        if self.is_hung {
+        if self.body.is_hung {
             return;
         }
-        if !self.is_submitted {
+        if !self.body.is_submitted {
             self.submit(out);
         } else if self.is_finished {
             self.unregister(out);
-        } else if self.is_registered {
+        } else if self.body.is_registered {
             if self.is_running {
                 self.look(out);
             } else {
                 self.look_for_container(out);
             }
-        } else if let Some((id, _)) = self.container {
+        } else if let Some((id, _)) = self.body.container {
             // The ResourceManager has started this master since the last step.
             self.register(out);
             self.begin(id, out);
@@ -220,40 +244,33 @@ impl ApplicationMaster {
     }
 
     fn submit(&mut self, out: &mut YarnOutbox) {
-        self.is_submitted = true;
-        let managed = self.job.mode == MasterMode::Managed;
-        let submission = AppSubmission {
-            user: self.job.user.clone(),
-            queue: self.job.queue.clone(),
-            managed_master: managed.then_some(self.job.master_size),
-        };
-        out.send(ToResourceManager::Submit(self.id, Box::new(submission)));
-        if !managed {
+        let is_managed = self.body.job.mode == MasterMode::Managed;
+        self.body.submit(is_managed, out);
+        if !is_managed {
             self.register(out);
             self.ask_for_master(out);
         }
     }
 
     fn register(&mut self, out: &mut YarnOutbox) {
-        self.is_registered = true;
-        out.emit(YarnFact::Application(self.id, ApplicationFact::Registered));
+        self.body.is_registered = true;
+        self.body.tell(ApplicationFact::Registered, out);
     }
 
     fn begin(&mut self, id: ContainerId, out: &mut YarnOutbox) {
         self.is_running = true;
-        out.emit(YarnFact::Container(id, ContainerFact::IsMaster));
-        out.emit(YarnFact::Application(self.id, ApplicationFact::MasterStarted));
+        self.body.begin(id, out);
     }
 
     fn ask_for_master(&mut self, out: &mut YarnOutbox) {
-        let size = self.job.master_size;
-        let ask = ContainerAsk { priority: MASTER, place: PlaceId::ANY, size, count: 1 };
+        let size = self.body.job.master_size;
+        let ask = ContainerAsk { priority: LAST_OF_MASTERS, place: PlaceId::ANY, size, count: 1 };
         self.send_call(vec![ask], out);
     }
 
     fn send_call(&mut self, asks: Vec<ContainerAsk>, out: &mut YarnOutbox) {
         self.outstanding += 1;
-        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, Vec::new()))));
+        out.send(ToResourceManager::Allocate(self.body.id, Box::new((asks, Vec::new()))));
     }
 
     /// Looks at one answer: is the master's container there? If so, the master runs at once.
@@ -261,10 +278,10 @@ impl ApplicationMaster {
         if let Some(answer) = self.answers.pop_front()
             && let Some(&AllocatedContainer { id, node, .. }) = answer.allocated.first()
         {
-            self.container = Some((id, node));
+            self.body.container = Some((id, node));
             out.send(YarnMail::NodeManager(
                 node,
-                ToNodeManager::Launch(id, ContainerWork::Master(self.id)),
+                ToNodeManager::Launch(id, ContainerWork::Master(self.body.id)),
             ));
             self.begin(id, out);
         }
@@ -312,7 +329,7 @@ impl ApplicationMaster {
             };
             let Some(task) = states.scheduled.pop_front() else { continue };
             states.assigned.insert(id, task);
-            let life = ContainerWork::Task(self.job.tasks[task as usize].life);
+            let life = ContainerWork::Task(self.body.job.tasks[task as usize].life);
             out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, life)));
             out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
         }
@@ -323,17 +340,17 @@ impl ApplicationMaster {
     /// its next container. SLS' masters are not in theirs, and hear of its end from the
     /// ResourceManager.
     fn lose(&mut self) {
-        if self.job.mode == MasterMode::Managed && !self.is_over {
-            for (states, sort) in
-                [(&mut self.maps, TaskSort::Map), (&mut self.reduces, TaskSort::Reduce)]
+        if self.body.job.mode == MasterMode::Managed && !self.body.is_over {
+            for (states, kind) in
+                [(&mut self.maps, SlotKind::Map), (&mut self.reduces, SlotKind::Reduce)]
             {
                 let was_asked = states.was_asked;
-                *states = TaskStates { was_asked, ..TaskStates::new(&self.job, sort) };
+                *states = TaskStates { was_asked, ..TaskStates::new(&self.body.job, kind) };
             }
             self.answers.clear();
-            self.container = None;
-            (self.is_looking, self.is_hung) = (false, false);
-            (self.is_running, self.is_registered, self.is_finished) = (false, false, false);
+            self.body.container = None;
+            (self.is_looking, self.body.is_hung) = (false, false);
+            (self.is_running, self.body.is_registered, self.is_finished) = (false, false, false);
         }
     }
 
@@ -341,14 +358,14 @@ impl ApplicationMaster {
     fn restart(&mut self, out: &mut YarnOutbox) {
         self.is_finished = false;
         self.is_running = false;
-        self.container = None;
+        self.body.container = None;
         for states in [&mut self.maps, &mut self.reduces] {
             states.finished = 0;
             states.failed.clear();
             states.pending.clear();
         }
         // SLS adds the pending reduces to themselves, and so has none left.
-        self.maps.pending = self.job.places(TaskSort::Map);
+        self.maps.pending = self.body.job.places(SlotKind::Map);
         self.ask_for_master(out);
     }
 
@@ -356,24 +373,15 @@ impl ApplicationMaster {
     /// the ResourceManager has started leaves it when it has unregistered.
     fn finish(&mut self, out: &mut YarnOutbox) {
         self.is_finished = true;
-        if self.job.mode == MasterMode::Sls {
-            self.leave(out);
-        }
-    }
-
-    fn leave(&mut self, out: &mut YarnOutbox) {
-        if let Some((id, node)) = self.container.filter(|_| mem::take(&mut self.is_running)) {
-            out.send(YarnMail::NodeManager(node, ToNodeManager::EndMaster(id)));
-            out.emit(YarnFact::Application(self.id, ApplicationFact::MasterReleased));
+        if self.body.job.mode == MasterMode::Sls && mem::take(&mut self.is_running) {
+            self.body.leave(out);
         }
     }
 
     fn unregister(&mut self, out: &mut YarnOutbox) {
-        self.is_over = true;
-        out.send(ToResourceManager::Unregister(self.id));
-        out.emit(YarnFact::Application(self.id, ApplicationFact::Finished));
-        if self.job.mode == MasterMode::Managed {
-            self.leave(out);
+        self.body.unregister(out);
+        if self.body.job.mode == MasterMode::Managed && mem::take(&mut self.is_running) {
+            self.body.leave(out);
         }
     }
 
@@ -385,10 +393,10 @@ impl ApplicationMaster {
                 true => (&mut self.reduces, REDUCES, ApplicationFact::ReducesAsked),
             };
             if !states.is_done() {
-                asks = wanted(states, &self.job.tasks, priority);
+                asks = wanted(states, &self.body.job.tasks, priority);
             }
             if !asks.is_empty() && !mem::replace(&mut states.was_asked, true) {
-                out.emit(YarnFact::Application(self.id, fact));
+                self.body.tell(fact, out);
             }
         }
         self.send_call(asks, out);

@@ -15,7 +15,7 @@ mod activation;
 mod offer;
 mod preemption;
 mod queues;
-pub(crate) mod settings;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,11 @@ use crate::checker::{CeilingRule, QueueCeiling};
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::{ClusterBooks, FreedContainer};
-use crate::size::{SizeCalculator, YarnSize};
+use crate::scheduler::tree::QueueId;
+use crate::settings::HadoopProperties;
+use crate::size::{SizeCalculator, SizeLimits, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
-use queues::{CapacityQueueId, CapacityQueues, LeafState};
+use queues::CapacityQueues;
 use settings::CapacitySettings;
 
 /// The capacity scheduler.
@@ -42,24 +44,17 @@ pub(crate) struct YarnCapacity {
 /// An application as the capacity scheduler sees it.
 #[derive(Debug)]
 struct CapacityApp {
-    queue: CapacityQueueId,
+    queue: QueueId,
     /// The size that its master counts for: the smallest container if the master is not managed.
     master: YarnSize,
     is_active: bool,
 }
 
 impl YarnCapacity {
-    pub(crate) fn new(settings: CapacitySettings) -> Result<Self, String> {
-        let queues = CapacityQueues::new(&settings)?;
+    /// Reads the settings and the queues; the error says what they contradict.
+    pub(crate) fn of(site: &HadoopProperties, limits: SizeLimits) -> Result<Self, String> {
+        let (settings, queues) = (CapacitySettings::of(site, limits)?, CapacityQueues::new(site)?);
         Ok(Self { settings, queues, apps: BTreeMap::new(), marked: BTreeMap::new() })
-    }
-
-    fn leaf(&self, id: CapacityQueueId) -> &LeafState {
-        self.queues.get(id).leaf.as_ref().expect("applications are in leaves")
-    }
-
-    fn leaf_mut(&mut self, id: CapacityQueueId) -> &mut LeafState {
-        self.queues.get_mut(id).leaf.as_mut().expect("applications are in leaves")
     }
 
     fn is_more(&self, books: &ClusterBooks, one: YarnSize, other: YarnSize) -> bool {
@@ -69,19 +64,15 @@ impl YarnCapacity {
     /// Charges a container or a reservation to its user, its queue and all queues above.
     fn charge(&mut self, books: &ClusterBooks, id: AppId, size: YarnSize) {
         let queue = self.apps[&id].queue;
-        self.leaf_mut(queue).user_mut(&books.app(id).user).used += size;
+        self.queues.get_mut(queue).user_mut(&books.app(id).user).used += size;
         self.queues.change_used(self.settings.calculator, books.total, queue, |used| *used += size);
     }
 }
 
 impl YarnScheduler for YarnCapacity {
     fn ticks(&self) -> Vec<(SchedulerTick, SimTime, SimSpan)> {
-        let monitor = self.settings.preemption.as_ref();
-        let tick = monitor.map(|it| {
-            let interval = SimSpan::from_millis(it.interval_ms);
-            (SchedulerTick::Preempt, SimTime::ZERO, interval)
-        });
-        tick.into_iter().collect()
+        let interval = self.settings.monitors.then_some(self.settings.monitor_interval);
+        interval.map(|it| (SchedulerTick::Preempt, SimTime::ZERO, it)).into_iter().collect()
     }
 
     fn calculator(&self) -> SizeCalculator {
@@ -95,8 +86,8 @@ impl YarnScheduler for YarnCapacity {
     fn submit(&mut self, books: &mut ClusterBooks, id: AppId) -> Result<(), String> {
         let entry = books.app(id);
         let queue = self.queues.find_leaf(&entry.queue)?;
-        let of = self.queues.get(queue);
-        let (leaf, name) = (self.leaf(queue), &of.path);
+        let leaf = self.queues.get(queue);
+        let name = &leaf.path;
         let applications = leaf.active.len() + leaf.pending.len();
         if leaf.max_applications <= applications as i32 {
             return Err(format!("queue `{name}` already has {applications} applications"));
@@ -109,7 +100,7 @@ impl YarnScheduler for YarnCapacity {
         let master = entry.managed_master.unwrap_or(books.limits.minimum);
         self.apps.insert(id, CapacityApp { queue, master, is_active: false });
         let user = entry.user.clone();
-        let leaf = self.leaf_mut(queue);
+        let leaf = self.queues.get_mut(queue);
         leaf.pending.insert(id);
         leaf.user_mut(&user).applications += 1;
         // From here on, users who ask are counted by the full name of the queue.
@@ -123,30 +114,27 @@ impl YarnScheduler for YarnCapacity {
     fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
         let (calculator, step) = (self.calculator(), books.limits.minimum);
         let queue = self.apps[&app].queue;
-        let (leaf, entry) = (self.leaf(queue), books.app(app));
-        let of_user = self.user_limit(books, app, step) - leaf.user(&entry.user).used;
-        let of_queue = leaf.current_limit - self.queues.get(queue).used;
+        let leaf = self.queues.get(queue);
+        let of_user = self.user_limit(books, app, step) - leaf.user(&books.app(app).user).used;
+        let of_queue = leaf.current_limit - leaf.used;
         let left = calculator.rounded_down(calculator.min(books.total, of_user, of_queue), step);
         (YarnSize::new(left.memory.max(0), left.cores), calculator)
     }
 
     fn ceilings(&self, app: AppId) -> Vec<QueueCeiling> {
-        let mut ceilings = Vec::new();
-        let mut next = Some(self.apps[&app].queue);
-        while let Some(id) = next {
+        let (own, calculator) = (self.apps[&app].queue, self.settings.calculator);
+        let ceilings = self.queues.upwards(own).map(|id| {
             let queue = self.queues.get(id);
-            let user = queue.leaf.as_ref().map(|leaf| (queue.capacity, leaf.user_limit_factor));
-            let (calculator, most) = (self.settings.calculator, queue.max_capacity);
-            let rule = CeilingRule::Capacity { calculator, most, user };
-            ceilings.push(QueueCeiling { queue: queue.path.clone(), rule });
-            next = queue.parent;
-        }
-        ceilings
+            let user = (id == own).then_some((queue.capacity, queue.user_limit_factor));
+            let rule = CeilingRule::Capacity { calculator, most: queue.max_capacity, user };
+            QueueCeiling { queue: queue.path.clone(), rule }
+        });
+        ceilings.collect()
     }
 
     fn leave(&mut self, books: &mut ClusterBooks, id: AppId) {
         let CapacityApp { queue, master, is_active } = self.apps[&id];
-        let leaf = self.leaf_mut(queue);
+        let leaf = self.queues.get_mut(queue);
         leaf.pending.remove(&id);
         leaf.active.remove(&id);
         let user = &books.app(id).user;
@@ -163,7 +151,7 @@ impl YarnScheduler for YarnCapacity {
     fn freed(&mut self, books: &mut ClusterBooks, freed: &FreedContainer) {
         let queue = self.apps[&freed.id.app].queue;
         let user = &books.app(freed.id.app).user;
-        self.leaf_mut(queue).user_mut(user).used -= freed.size;
+        self.queues.get_mut(queue).user_mut(user).used -= freed.size;
         let (calculator, total) = (self.calculator(), books.total);
         self.queues.change_used(calculator, total, queue, |used| *used -= freed.size);
     }

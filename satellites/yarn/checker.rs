@@ -15,7 +15,7 @@ use mumakil_base::units::SimTime;
 
 /// The most that a queue may have, by its settings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QueueCeiling {
+pub(crate) struct QueueCeiling {
     /// The full name of the queue.
     pub(crate) queue: String,
     pub(crate) rule: CeilingRule,
@@ -57,7 +57,7 @@ struct CheckedApp {
 
 /// Checks the events of a run.
 #[derive(Debug, Default)]
-pub struct YarnChecker {
+pub(crate) struct YarnChecker {
     sizes: Vec<YarnSize>,
     users: Vec<String>,
     /// The smallest container, in whose multiples limits are rounded.
@@ -77,7 +77,7 @@ pub struct YarnChecker {
 
 impl YarnChecker {
     /// Returns a checker for the run of this spec.
-    pub fn new(spec: &YarnRunSpec) -> Self {
+    pub(crate) fn new(spec: &YarnRunSpec) -> Self {
         let sizes: Vec<YarnSize> = spec.nodes.iter().map(|node| node.size).collect();
         Self {
             users: spec.jobs.iter().map(|job| job.user.clone()).collect(),
@@ -91,12 +91,12 @@ impl YarnChecker {
     }
 
     /// Returns the rules that were broken so far, each with its instant.
-    pub fn breaches(&self) -> &[String] {
+    pub(crate) fn breaches(&self) -> &[String] {
         &self.breaches
     }
 
     /// Checks the next events.
-    pub fn take(&mut self, events: &[YarnEvent]) {
+    pub(crate) fn take(&mut self, events: &[YarnEvent]) {
         for YarnEvent { at, fact } in events {
             self.expect(self.now <= *at, || "time runs back".to_owned());
             self.now = *at;
@@ -210,7 +210,10 @@ impl YarnChecker {
         let life = self.containers.entry(id).or_default();
         let before = life.stages[stage].replace(self.now);
         let is_next = is_first || life.stages[..stage.min(4)].last().is_some_and(Option::is_some);
-        let is_late = life.stages[stage + 1..].iter().flatten().any(|later| *later < self.now);
+        // A node may tell the end of work after the order to end it, of which the master has heard.
+        let is_ordered = stage == 5 && life.end.is_some_and(|end| end != ContainerEnd::Completed);
+        let mut later = life.stages[stage + 1..].iter().flatten();
+        let is_late = !is_ordered && later.any(|later| *later < self.now);
         let is_dead = life.end.is_some() && [1, 2, 4].contains(&stage);
         self.expect(before.is_none() && is_next && !is_late && !is_dead, || {
             format!("{} is {} out of turn", name(id), STAGES[stage])

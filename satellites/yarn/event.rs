@@ -7,23 +7,19 @@ use mumakil_base::units::{Factor, SimTime};
 
 /// Something that has happened, with its instant.
 #[derive(Clone, Debug)]
-pub struct YarnEvent {
-    /// When it happened.
-    pub at: SimTime,
-    /// The fact.
-    pub fact: YarnFact,
+pub(crate) struct YarnEvent {
+    pub(crate) at: SimTime,
+    pub(crate) fact: YarnFact,
 }
 
 /// A fact of a run.
+#[cfg_attr(not(test), expect(dead_code, reason = "golden runs compare all of it"))]
 #[derive(Clone, Debug)]
-pub enum YarnFact {
+pub(crate) enum YarnFact {
     /// A node has sent a heartbeat.
     Beat(NodeId),
-    /// A node has changed.
     Node(NodeId, NodeFact),
-    /// A container has changed.
     Container(ContainerId, ContainerFact),
-    /// An application has changed.
     Application(MasterId, ApplicationFact),
     /// The ResourceManager would have ended itself, by a fault of its own.
     Fault(String),
@@ -36,7 +32,7 @@ pub enum YarnFact {
 
 /// A reason for which an application waits, as of the last decision about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum YarnWait {
+pub(crate) enum YarnWait {
     /// Limits of its queue or user on masters, or on applications that run, keep it out.
     Activation,
     /// No node was offered since it asked.
@@ -61,21 +57,18 @@ pub enum YarnWait {
 /// A time that an application waited for one reason, up to the instant of the event. Spans of one
 /// application do not overlap, and leave no gaps while it asks or its containers do not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitSpan {
-    /// The reason.
-    pub reason: YarnWait,
-    /// When it began.
-    pub from: SimTime,
+pub(crate) struct WaitSpan {
+    pub(crate) reason: YarnWait,
+    pub(crate) from: SimTime,
     /// How many offers of nodes were made in it.
-    pub times: u32,
+    pub(crate) times: u32,
 }
 
 /// A change of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NodeFact {
+pub(crate) enum NodeFact {
     /// It has registered; the ResourceManager gives its room away from now on.
     Registered,
-    /// Its machine has stopped.
     Stopped,
     /// Tasks take so many times as long there from now on.
     Slowed(Factor),
@@ -92,8 +85,9 @@ impl YarnFact {
 }
 
 /// A change of a container.
+#[cfg_attr(not(test), expect(dead_code, reason = "golden runs compare all of it"))]
 #[derive(Clone, Debug)]
-pub enum ContainerFact {
+pub(crate) enum ContainerFact {
     /// A node is kept for it.
     Reserved(NodeId, YarnSize, AskPriority),
     /// The node is no longer kept for it: it was given up, or the container is allocated.
@@ -123,7 +117,7 @@ pub enum ContainerFact {
 
 /// A change of an application.
 #[derive(Clone, Debug)]
-pub enum ApplicationFact {
+pub(crate) enum ApplicationFact {
     /// It was submitted, and has a number.
     Submitted(AppId),
     /// It was refused, for this reason.
@@ -132,7 +126,6 @@ pub enum ApplicationFact {
     Placed(Box<[QueueCeiling]>),
     /// It asks for so many containers of a priority from now on, wherever they are.
     Asked(AskPriority, i32),
-    /// Its master has registered.
     Registered,
     /// Its master has begun to work.
     MasterStarted,
@@ -154,13 +147,11 @@ pub enum ApplicationFact {
 
 /// A queue or an application at an update of the fair scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShareReading {
-    /// Its name.
-    pub name: String,
+pub(crate) struct ShareReading {
+    pub(crate) name: String,
     /// All that it has and wants, as of this update.
-    pub demand: YarnSize,
-    /// Its fair share.
-    pub share: YarnSize,
+    pub(crate) demand: YarnSize,
+    pub(crate) share: YarnSize,
     /// All that it has now.
-    pub usage: YarnSize,
+    pub(crate) usage: YarnSize,
 }

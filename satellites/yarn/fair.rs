@@ -26,14 +26,15 @@ use std::mem;
 use crate::checker::{CeilingRule, QueueCeiling};
 use crate::event::{ShareReading, YarnWait};
 use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
+use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
-use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer, NodeReservation};
-use crate::scheduler::{YarnScheduler, java};
+use crate::scheduler::books::{ClusterBooks, ContainerGrant, FreedContainer};
+use crate::scheduler::tree::QueueId;
 use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
 use order::FairContender;
 pub(crate) use order::FairPolicy;
-use queues::{FairQueueId, FairQueues};
+use queues::FairQueues;
 use running::RunningApps;
 use settings::FairSettings;
 
@@ -53,9 +54,9 @@ pub(crate) struct YarnFair {
 }
 
 /// An application as the fair scheduler sees it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FairApp {
-    queue: FairQueueId,
+    queue: QueueId,
     /// When it came, in milliseconds.
     start: u64,
     demand: YarnSize,
@@ -71,14 +72,6 @@ struct FairApp {
     warned: BTreeMap<u32, u64>,
     /// The size of its warned containers, while more of them are chosen.
     discounted: YarnSize,
-}
-
-/// The use that an application makes of an offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OfferOutcome {
-    Nothing,
-    /// A container is allocated, or the node is kept for one.
-    Taken,
 }
 
 impl YarnFair {
@@ -112,8 +105,8 @@ impl YarnFair {
     fn attempt(&mut self, books: &mut ClusterBooks, node: NodeId) {
         books.begin_offer();
         if let Some(kept) = books.node(node).reservation {
-            let queue = self.app(kept.container.app).queue;
-            let wanted = books.app(kept.container.app).asks.any(kept.priority);
+            let queue = self.app(kept.id.app).queue;
+            let wanted = books.app(kept.id.app).asks.any(kept.priority);
             if can_use(books, wanted, node) && self.queues.has_room(queue, kept.size) {
                 self.fill(books, node, kept);
                 return;
@@ -122,7 +115,7 @@ impl YarnFair {
         }
         let mut assigned = 0;
         while books.node(node).reservation.is_none()
-            && self.offer_queue(books, FairQueues::ROOT, node) == OfferOutcome::Taken
+            && self.offer_queue(books, FairQueues::ROOT, node)
         {
             assigned += 1;
             let is_enough = 0 < self.settings.max_assign && self.settings.max_assign <= assigned;
@@ -133,66 +126,37 @@ impl YarnFair {
     }
 
     /// Turns a reservation into a container if there is room for it by now.
-    fn fill(&mut self, books: &mut ClusterBooks, node: NodeId, kept: NodeReservation) {
+    fn fill(&mut self, books: &mut ClusterBooks, node: NodeId, kept: ContainerGrant) {
         if kept.size.fits_in(books.node(node).free) {
-            let app = kept.container.app;
-            self.offer_priorities(books, app, node, &[kept.priority], Some(kept));
+            self.offer_priorities(books, kept.id.app, node, &[kept.priority], Some(kept));
         } else {
-            books.note_wait(kept.container.app, YarnWait::Room);
+            books.note_wait(kept.id.app, YarnWait::Room);
         }
     }
 
-    fn offer_queue(
-        &mut self,
-        books: &mut ClusterBooks,
-        queue: FairQueueId,
-        node: NodeId,
-    ) -> OfferOutcome {
+    /// Offers a node to a queue; returns whether a container is allocated, or the node is kept for
+    /// one.
+    fn offer_queue(&mut self, books: &mut ClusterBooks, queue: QueueId, node: NodeId) -> bool {
         let of = self.queues.get(queue);
-        if !of.usage.fits_in(of.max) || books.node(node).reservation.is_some() {
-            return OfferOutcome::Nothing;
+        if !of.usage.fits_in(of.set.max) || books.node(node).reservation.is_some() {
+            return false;
         }
-        if of.is_leaf {
-            for app in self.sorted_apps(books, queue) {
+        let (is_leaf, policy) = (of.is_leaf, of.set.policy);
+        // Lists stay sorted, as the next sort begins with this order.
+        if is_leaf {
+            let apps = of.runnable.iter().map(|app| self.app_contender(books, *app));
+            let sorted = policy.sorted(books.total, apps);
+            self.queues.get_mut(queue).runnable.clone_from(&sorted);
+            sorted.into_iter().any(|app| {
                 let priorities: Vec<AskPriority> = books.app(app).asks.priorities().collect();
-                if self.offer_priorities(books, app, node, &priorities, None) == OfferOutcome::Taken
-                {
-                    return OfferOutcome::Taken;
-                }
-            }
+                self.offer_priorities(books, app, node, &priorities, None)
+            })
         } else {
-            for child in self.sorted_children(books, queue) {
-                if self.offer_queue(books, child, node) == OfferOutcome::Taken {
-                    return OfferOutcome::Taken;
-                }
-            }
+            let children = of.children.iter().map(|child| self.queues.contender(*child));
+            let sorted = policy.sorted(books.total, children);
+            self.queues.get_mut(queue).children.clone_from(&sorted);
+            sorted.into_iter().any(|child| self.offer_queue(books, child, node))
         }
-        OfferOutcome::Nothing
-    }
-
-    /// Sorts a leaf's applications in place, as the next sort begins with this order.
-    fn sorted_apps(&mut self, books: &ClusterBooks, queue: FairQueueId) -> Vec<AppId> {
-        let mut apps = mem::take(&mut self.queues.get_mut(queue).runnable);
-        if 1 < apps.len() {
-            let policy = self.queues.get(queue).policy;
-            let mut contenders: Vec<FairContender<'_, AppId>> =
-                apps.iter().map(|app| self.app_contender(books, *app)).collect();
-            java::sort(&mut contenders, |one, other| policy.compare(books.total, one, other));
-            apps = contenders.into_iter().map(|it| it.key).collect();
-        }
-        self.queues.get_mut(queue).runnable.clone_from(&apps);
-        apps
-    }
-
-    fn sorted_children(&mut self, books: &ClusterBooks, queue: FairQueueId) -> Vec<FairQueueId> {
-        let policy = self.queues.get(queue).policy;
-        let children = &self.queues.get(queue).children;
-        let mut contenders: Vec<FairContender<'_, FairQueueId>> =
-            children.iter().map(|child| self.queues.contender(*child)).collect();
-        java::sort(&mut contenders, |one, other| policy.compare(books.total, one, other));
-        let sorted: Vec<FairQueueId> = contenders.into_iter().map(|it| it.key).collect();
-        self.queues.get_mut(queue).children.clone_from(&sorted);
-        sorted
     }
 
     fn app_contender(&self, books: &ClusterBooks, id: AppId) -> FairContender<'_, AppId> {
@@ -223,8 +187,8 @@ impl YarnFair {
         id: AppId,
         node: NodeId,
         priorities: &[AskPriority],
-        kept: Option<NodeReservation>,
-    ) -> OfferOutcome {
+        kept: Option<ContainerGrant>,
+    ) -> bool {
         for priority in priorities.iter().copied() {
             let wanted = books.app(id).asks.any(priority);
             if wanted.count <= 0 {
@@ -237,7 +201,7 @@ impl YarnFair {
             *books.app_mut(id).missed.entry(priority).or_default() += 1;
             if self.lacks_master_share(books, id) {
                 books.note_wait(id, YarnWait::Activation);
-                return OfferOutcome::Nothing;
+                return false;
             }
             let allowed = self.allowed(books, id, priority);
             let places = books.node(node).places;
@@ -259,7 +223,7 @@ impl YarnFair {
             };
             return self.assign(books, id, node, priority, (closeness, row), kept);
         }
-        OfferOutcome::Nothing
+        false
     }
 
     /// Returns whether an application has no container yet, and its queue no share left for its
@@ -270,12 +234,12 @@ impl YarnFair {
             return false;
         };
         let queue = self.queues.get(self.app(id).queue);
-        if (queue.max_master_share + 1.0).abs() < 0.000_1 {
+        if (queue.set.max_master_share + 1.0).abs() < 0.000_1 {
             return false;
         }
-        let limit = queue.share.times(f64::from(queue.max_master_share));
+        let limit = queue.share.times(f64::from(queue.set.max_master_share));
         let needed = queue.master_usage + master;
-        match queue.policy {
+        match queue.set.policy {
             FairPolicy::Dominant => !needed.fits_in(limit),
             FairPolicy::Fair | FairPolicy::Fifo => limit.memory < needed.memory,
         }
@@ -327,20 +291,22 @@ impl YarnFair {
         node: NodeId,
         priority: AskPriority,
         (closeness, AskRow { size, .. }): (Closeness, AskRow),
-        kept: Option<NodeReservation>,
-    ) -> OfferOutcome {
+        kept: Option<ContainerGrant>,
+    ) -> bool {
         let queue = self.app(id).queue;
         // A number is used up, whatever comes of it.
-        let container = kept.map_or_else(|| books.next_container(id), |kept| kept.container);
-        let granted = kept.map_or(size, |kept| kept.size);
+        let grant = kept.unwrap_or_else(|| {
+            let id = books.next_container(id);
+            ContainerGrant { id, size, priority }
+        });
         if !size.fits_in(books.node(node).free) {
             if !self.queues.has_room(queue, size) {
                 books.note_wait(id, YarnWait::QueueMaximum);
-                return OfferOutcome::Nothing;
+                return false;
             }
             books.note_wait(id, YarnWait::Room);
-            books.reserve(node, NodeReservation { container, size: granted, priority });
-            return OfferOutcome::Taken;
+            books.reserve(node, grant);
+            return true;
         }
         let app = self.app_mut(id);
         // A better closeness than allowed pulls the allowed one back.
@@ -352,16 +318,15 @@ impl YarnFair {
         if kept.is_some() {
             books.unreserve(node);
         }
-        let new = NewContainer { id: container, node, priority, closeness, size: granted };
-        let has_rows = books.allocate(new);
-        assert!(has_rows, "{}: the rows of {container:?} were there", books.now);
-        self.queues.add_usage(queue, granted);
+        let has_rows = books.allocate(node, grant, closeness);
+        assert!(has_rows, "{}: the rows of {:?} were there", books.now, grant.id);
+        self.queues.add_usage(queue, grant.size);
         let entry = books.app(id);
         if entry.live.len() == 1 && entry.managed_master.is_some() {
-            self.queues.get_mut(queue).master_usage += granted;
+            self.queues.get_mut(queue).master_usage += grant.size;
             self.app_mut(id).has_master = true;
         }
-        OfferOutcome::Taken
+        true
     }
 
     /// Notes which applications wait since their queues have all that they may have.
@@ -409,21 +374,8 @@ impl YarnScheduler for YarnFair {
         let now = books.now.as_millis();
         let queue = self.queues.place(&self.settings, &entry.queue, &entry.user, now)?;
         let is_runnable = self.running.may_run(&self.settings, &self.queues, queue, &entry.user);
-        self.apps.insert(
-            id,
-            FairApp {
-                queue,
-                start: now,
-                demand: YarnSize::NONE,
-                share: YarnSize::NONE,
-                is_runnable,
-                has_master: false,
-                allowed: BTreeMap::new(),
-                loosened: BTreeMap::new(),
-                warned: BTreeMap::new(),
-                discounted: YarnSize::NONE,
-            },
-        );
+        let new = FairApp { queue, start: now, is_runnable, ..FairApp::default() };
+        self.apps.insert(id, new);
         if is_runnable {
             self.queues.get_mut(queue).runnable.push(id);
             self.running.began(&mut self.queues, queue, &entry.user);
@@ -456,9 +408,9 @@ impl YarnScheduler for YarnFair {
     /// the queue's share.
     fn headroom(&self, books: &ClusterBooks, app: AppId) -> (YarnSize, SizeCalculator) {
         let queue = self.queues.get(self.app(app).queue);
-        let free = (books.total - books.used).least(queue.max - queue.usage);
+        let free = (books.total - books.used).least(queue.set.max - queue.usage);
         let mut share = (queue.share - queue.usage).most(YarnSize::NONE);
-        if queue.policy != FairPolicy::Dominant {
+        if queue.set.policy != FairPolicy::Dominant {
             share.cores = i32::MAX;
         }
         (free.least(share), SizeCalculator::Dominant)
@@ -469,7 +421,7 @@ impl YarnScheduler for YarnFair {
         queues
             .map(|queue| QueueCeiling {
                 queue: queue.name.clone(),
-                rule: CeilingRule::Fair(queue.max),
+                rule: CeilingRule::Fair(queue.set.max),
             })
             .collect()
     }

@@ -11,7 +11,7 @@ use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
-use crate::scheduler::books::{ClusterBooks, FreedContainer, NewContainer};
+use crate::scheduler::books::{ClusterBooks, ContainerGrant, FreedContainer};
 use crate::size::{SizeCalculator, YarnSize};
 
 /// The FIFO scheduler: the applications that it knows, by number.
@@ -83,8 +83,8 @@ fn assign(
         let fitting = books.node(node).free.memory / size.memory;
         let containers = count.min(any.count).min(fitting);
         for _ in 0..containers.max(0) {
-            let id = books.next_container(app);
-            if !books.allocate(NewContainer { id, node, priority, closeness, size }) {
+            let grant = ContainerGrant { id: books.next_container(app), size, priority };
+            if !books.allocate(node, grant, closeness) {
                 let name = &books.node(node).name;
                 return Err(format!(
                     "the FIFO scheduler of Hadoop ends the ResourceManager here by a null pointer \

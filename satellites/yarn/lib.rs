@@ -43,24 +43,6 @@ mod tables;
 mod tests;
 mod translator;
 
-pub use application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
-pub use checker::{QueueCeiling, YarnChecker};
-pub use event::{
-    ApplicationFact, ContainerFact, NodeFact, ShareReading, WaitSpan, YarnEvent, YarnFact, YarnWait,
-};
-pub use fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
-pub use line::{RackNames, YarnLineOptions};
-pub use mapreduce_master::MapReduceTimes;
-pub use message::{
-    AllocatedContainer, AppId, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
-    ContainerWork, MasterAnswer, MasterId, NodeId, NodeReport, PlaceId, SchedulerTick, ToMaster,
-    ToNodeManager, ToResourceManager, Yarn, YarnMail,
-};
-pub use policies::YarnPolicyOptions;
-pub use run::{InstantLink, YarnCores, YarnNode, YarnRunSpec, YarnSeats};
-pub use settings::YarnSettings;
-pub use size::{SizeCalculator, YarnSize};
-
 use mumakil_cli::{Chapter, Satellite};
 
 /// Returns what this crate adds to the program.

@@ -15,24 +15,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_yaml::Value;
 
-use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+use crate::application_master::{MasterMode, YarnJob, YarnTask};
 use crate::checker::YarnChecker;
-use crate::fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+use crate::fault::{LivenessLimits, YarnFaults};
 use crate::mapreduce_master::MapReduceTimes;
-use crate::message::{NodeId, PlaceId};
-use crate::policies::{
-    DEFAULT_QUEUE, YarnCapacityPolicy, YarnFairPolicy, YarnFifoPolicy, YarnPolicy,
-    YarnPolicyOptions,
-};
+use crate::message::{MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, YarnMail};
+use crate::policies::{DEFAULT_QUEUE, YarnPolicyEntry, YarnPolicyOptions};
 use crate::run::{YarnNode, YarnRunSpec};
-use crate::settings::YarnSettings;
+use crate::settings::{YarnPolicy, YarnSettings};
 use crate::size::YarnSize;
 use crate::translator::{AskedNodes, TranslatedRun, Translator};
 use mumakil_base::random::{Purpose, stream};
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_base::units::{Bytes, Factor, Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
-use mumakil_core::cluster::{Hdfs, NetworkModel, Node, Topology};
+use mumakil_core::cluster::{CountedResources, Hdfs, NetworkModel, Node, Topology};
 use mumakil_core::mapred::{
     Input, JobSettings, JobSpec, Mail, Mishap, MishapHarm, PerSlot, PolicyEntry, Priority,
     SlotKind, ToFaultInjector, TrackerId, TrueDurations,
@@ -52,34 +49,47 @@ with_defaults! {
     /// The settings of YARN that no other line has.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default, deny_unknown_fields)]
-    pub struct YarnLineOptions {
+    pub(crate) struct YarnLineOptions {
         /// The masters of applications: those of SLS, which ask for their own containers (`sls`); the
         /// same, started by the ResourceManager (`managed`); or MapReduce's own, which also have slow
         /// start, match tasks with places, and overlap maps and shuffles (`mapreduce`).
-        pub master: MasterMode = MasterMode::Sls,
+        pub(crate) master: MasterMode = MasterMode::Sls,
         /// The time between two calls of a master.
-        pub master_interval: SimSpan = SimSpan::from_secs(1),
+        pub(crate) master_interval: SimSpan = SimSpan::from_secs(1),
         /// The memory of a master's container.
-        pub master_memory: Bytes = Bytes::from_mib(1_024),
+        pub(crate) master_memory: Bytes = Bytes::from_mib(1_024),
         /// The cores of a master's container.
-        pub master_cores: u16 = 1,
+        pub(crate) master_cores: u16 = 1,
         /// The least memory that a task asks for; jobs that ask for more get more.
-        pub container_memory: Bytes = Bytes::from_mib(1_024),
+        pub(crate) container_memory: Bytes = Bytes::from_mib(1_024),
         /// The least cores that a task asks for.
-        pub container_cores: u16 = 1,
+        pub(crate) container_cores: u16 = 1,
         /// Whether the ResourceManager knows the racks of nodes by the names that asks give. SLS
         /// alone does not: there no ask for a rack ever matches.
-        pub racks: RackNames = RackNames::Named,
+        pub(crate) racks: RackNames = RackNames::Named,
         /// When each node's clock begins, within its first interval, in the order of the nodes.
         /// Without this, they are drawn from the seed.
-        pub offsets: Vec<SimSpan> = Vec::new(),
+        pub(crate) offsets: Vec<SimSpan> = Vec::new(),
+        /// When the masters of jobs fail, by the names of the jobs: `{nightly: [{at: 30s}]}`.
+        pub(crate) master_faults: BTreeMap<String, Vec<MasterFault>> = BTreeMap::new(),
     }
+}
+
+/// A failure of the process of a master.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MasterFault {
+    /// When it happens; without a container at that time, nothing does.
+    at: SimSpan,
+    /// Whether the process goes on and does nothing more, in place of its end.
+    #[serde(default)]
+    hangs: bool,
 }
 
 /// Whether racks have the names that asks give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum RackNames {
+pub(crate) enum RackNames {
     /// They have.
     Named,
     /// All nodes are in a rack that no ask names.
@@ -117,7 +127,7 @@ fn settings(scenario: &Scenario) -> Result<YarnSettings, String> {
     let checked = scenario.scheduler.options();
     let typed: Option<&YarnPolicyOptions> = checked.and_then(|it| it.value().downcast_ref());
     let options = typed.cloned().unwrap_or_default();
-    options.settings(policy).map_err(|(_, message)| message)
+    options.settings(policy).map(|(settings, _)| settings).map_err(|(_, message)| message)
 }
 
 /// The settings of `hadoop` that have an effect.
@@ -144,9 +154,9 @@ impl LineEmulation for YarnLine {
 
     fn policies(&self) -> Vec<PolicyEntry> {
         vec![
-            PolicyEntry::of::<YarnCapacityPolicy>(),
-            PolicyEntry::of::<YarnFairPolicy>(),
-            PolicyEntry::of::<YarnFifoPolicy>(),
+            PolicyEntry::of::<YarnPolicyEntry<2>>(),
+            PolicyEntry::of::<YarnPolicyEntry<1>>(),
+            PolicyEntry::of::<YarnPolicyEntry<0>>(),
         ]
     }
 
@@ -165,12 +175,12 @@ impl LineEmulation for YarnLine {
     fn problems(&self, scenario: &Scenario) -> Vec<YamlProblem> {
         let (options, own) = YarnLineOptions::of(scenario);
         let at = Path::of("hadoop.protocol").key(NAME);
-        let mut found = own.into_iter().map(|problem| problem.inside(&at)).collect();
-        refuse_the_rest(scenario, &options, &mut found);
-        found
+        let own = own.into_iter().map(|problem| problem.inside(&at));
+        own.chain(refused(scenario, &options)).collect()
     }
 
     fn equip(&self, scenario: &Scenario, topology: &mut Topology) {
+        *topology = topology.clone().counting(CountedResources::MemoryAndCores);
         // A scheduler with mistakes is refused later.
         let Ok(YarnSettings { limits, .. }) = settings(scenario) else { return };
         let nodes: Vec<TrackerId> = topology.nodes().map(|(id, _)| id).collect();
@@ -189,6 +199,10 @@ impl LineEmulation for YarnLine {
     ) -> Result<Vec<String>, String> {
         let (options, _) = YarnLineOptions::of(scenario);
         let YarnSettings { limits, .. } = settings(scenario)?;
+        let mut struck = options.master_faults.keys();
+        if let Some(name) = struck.find(|name| workload.named(name).next().is_none()) {
+            return Err(format!("hadoop.protocol.yarn.master_faults: there is no job `{name}`"));
+        }
         let (given, nodes) = (options.offsets.len(), topology.len() as usize);
         if given != 0 && given != nodes {
             return Err(format!("hadoop.protocol.yarn.offsets: {given} offsets for {nodes} nodes"));
@@ -242,15 +256,26 @@ impl LineEmulation for YarnLine {
         let hdfs = Hdfs::of(scenario.seed, topology.clone(), &scenario.cluster.hdfs);
         let mut holders = Vec::new();
         let asking = jobs.iter().map(|arrival| {
-            let spec = &arrival.spec;
+            let mut spec = (*arrival.spec).clone();
             let asked = PerSlot::of(|kind| {
-                let tasks = 0..tasks_of(spec, kind);
-                tasks.map(|index| asked_node(spec, kind, index, &hdfs, &mut holders)).collect()
+                let tasks = 0..tasks_of(&spec, kind);
+                tasks.map(|index| asked_node(&spec, kind, index, &hdfs, &mut holders)).collect()
             });
-            (spec.clone(), asked)
+            // Tables count what tasks ask for.
+            spec.memory = PerSlot::of(|kind| spec.memory[kind].max(options.container_memory));
+            (Arc::new(spec), asked)
         });
         let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
-        let faults = faults(scenario, site);
+        let mut faults = faults(scenario, site);
+        for (name, mishaps) in &options.master_faults {
+            let ids = workload.named(name).flat_map(|id| mishaps.iter().map(move |it| (id, it)));
+            faults.mishaps.extend(ids.map(|(id, MasterFault { at, hangs })| {
+                let place = jobs.iter().position(|arrival| arrival.spec.id == id);
+                let master = MasterId(place.unwrap_or_default() as u32);
+                let what = if *hangs { ToMaster::Hang } else { ToMaster::Die };
+                (SimTime::ZERO + *at, YarnMail::Master(master, what))
+            }));
+        }
         let spec = YarnRunSpec {
             nodes: nodes(scenario, topology, &options),
             jobs: yarn_jobs(scenario, topology, &jobs, &asking, &options),
@@ -260,7 +285,7 @@ impl LineEmulation for YarnLine {
         };
         let checker = run.verify.then(|| YarnChecker::new(&spec));
         let (master, events) = (options.master, run.events);
-        let translator = Translator::new(
+        let mut translator = Translator::new(
             topology.clone(),
             asking,
             scenario,
@@ -269,11 +294,16 @@ impl LineEmulation for YarnLine {
             events,
             run.folder,
         )?;
+        let is_watched = run.pace.is_some();
+        translator.pace = run.pace;
         let shared = Arc::new(Mutex::new(translator));
         let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let sink = Box::new(TranslatedRun(shared.clone()));
-        let mut plan = spec.plan_with_faults(&faults, until, sink);
+        let mut plan = spec.plan(&faults, until, sink);
         plan.time_limit = run.time_limit;
+        if is_watched {
+            plan.pace = Some(Box::new(TranslatedRun(shared.clone())));
+        }
         let (stats, ending) = match scenario.clock {
             ClockSpec::Virtual => run_virtual(plan, run.transport),
             ClockSpec::Scaled(factor) => run_scaled(plan, factor),
@@ -283,10 +313,6 @@ impl LineEmulation for YarnLine {
         let breaches = breaches.into_iter().map(|words| (stats.end, words)).collect();
         Ok(LineEnd { stats, ending, breaches })
     }
-}
-
-fn refuse(found: &mut Vec<YamlProblem>, path: Path, message: &str, hint: &str) {
-    found.push(YamlProblem::value(path, message).hint(hint));
 }
 
 /// Refuses an ask that is larger than the largest container.
@@ -300,52 +326,58 @@ fn refuse_larger(what: &str, asks: YarnSize, largest: YarnSize) -> Result<(), St
     ))
 }
 
-/// Notes what of a scenario YARN does not have.
-fn refuse_the_rest(scenario: &Scenario, options: &YarnLineOptions, found: &mut Vec<YamlProblem>) {
-    if options.master_interval.is_zero() {
-        let hint = "Hadoop's default is 1s";
-        refuse(
-            found,
-            Path::of("hadoop.protocol.yarn.master_interval"),
+/// Returns what of a scenario YARN does not have.
+fn refused(scenario: &Scenario, options: &YarnLineOptions) -> Vec<YamlProblem> {
+    let Scenario { hadoop, workload, cluster, .. } = scenario;
+    let rules = [
+        (
+            options.master_interval.is_zero(),
+            "hadoop.protocol.yarn.master_interval",
             "at 0s time would stand still",
-            hint,
-        );
-    }
-    if scenario.hadoop.heartbeat_interval(1).as_millis() == 0 {
-        let hint = "Hadoop's default is 1s";
-        refuse(found, Path::of("hadoop.heartbeat"), "a node counts in whole milliseconds", hint);
-    }
-    for (number, fault) in scenario.faults.iter().enumerate() {
-        if !FAULTS.contains(&fault.key()) {
-            let path = Path::of(&format!("faults[{number}]")).key(fault.key());
-            let hint = format!("there are {}", listed(quoted(FAULTS), "and"));
-            refuse(found, path, "there is no such fault under YARN", &hint);
-        }
-    }
-    if !scenario.later.is_empty() {
-        let hint = "list jobs in `workload.also`; policies and queues stay as they are";
-        refuse(found, Path::of("later"), "under YARN nothing changes during a run", hint);
-    }
-    if scenario.workload.submission != Submission::Replay {
-        let hint = "write `submission: replay`";
-        refuse(found, Path::of("workload.submission"), "under YARN jobs come at their times", hint);
-    }
-    if scenario.cluster.network.model != NetworkModel::Fixed {
-        let hint = "write `model: fixed`";
-        refuse(
-            found,
-            Path::of("cluster.network.model"),
+            "Hadoop's default is 1s",
+        ),
+        (
+            hadoop.heartbeat_interval(1).as_millis() == 0,
+            "hadoop.heartbeat",
+            "a node counts in whole milliseconds",
+            "Hadoop's default is 1s",
+        ),
+        (
+            !scenario.later.is_empty(),
+            "later",
+            "under YARN nothing changes during a run",
+            "list jobs in `workload.also`; policies and queues stay as they are",
+        ),
+        (
+            workload.submission != Submission::Replay,
+            "workload.submission",
+            "under YARN jobs come at their times",
+            "write `submission: replay`",
+        ),
+        (
+            cluster.network.model != NetworkModel::Fixed,
+            "cluster.network.model",
             "under YARN transfers share nothing",
-            hint,
-        );
-    }
-    for (number, job) in scenario.workload.listed().iter().enumerate() {
-        if !job.after.is_empty() {
-            let path = Path::of(&format!("workload.jobs[{number}].after"));
-            let hint = "give the job a time: `submit`";
-            refuse(found, path, "under YARN a job cannot wait for another", hint);
-        }
-    }
+            "write `model: fixed`",
+        ),
+    ];
+    let broken = rules
+        .into_iter()
+        .filter(|(is_broken, ..)| *is_broken)
+        .map(|(_, path, message, hint)| YamlProblem::value(Path::of(path), message).hint(hint));
+    let faults = scenario.faults.iter().enumerate();
+    let others = faults.filter(|(_, fault)| !FAULTS.contains(&fault.key())).map(|(at, fault)| {
+        let path = Path::of(&format!("faults[{at}]")).key(fault.key());
+        let problem = YamlProblem::value(path, "there is no such fault under YARN");
+        problem.hint(&format!("there are {}", listed(quoted(FAULTS), "and")))
+    });
+    let jobs = workload.listed().iter().enumerate();
+    let followers = jobs.filter(|(_, job)| !job.after.is_empty()).map(|(at, _)| {
+        let path = Path::of(&format!("workload.jobs[{at}].after"));
+        let problem = YamlProblem::value(path, "under YARN a job cannot wait for another");
+        problem.hint("give the job a time: `submit`")
+    });
+    broken.chain(others).chain(followers).collect()
 }
 
 /// Returns the mishaps of nodes.
@@ -363,17 +395,16 @@ fn faults(scenario: &Scenario, site: FaultSite<'_>) -> YarnFaults {
         };
         let Mishap { nodes, harm, .. } = &mishaps[id.number as usize];
         for node in nodes {
-            let id = NodeId(node.0);
             let what = match (harm, begins) {
-                (MishapHarm::Stop | MishapHarm::Outage, true) => YarnMishap::NodeStops(id),
+                (MishapHarm::Stop | MishapHarm::Outage, true) => ToNodeManager::Stop,
                 (MishapHarm::Slow(speeds), _) => {
                     let slow = slowness.entry(*node).or_insert(1.0);
                     *slow *= if begins { 1.0 / speeds.cpu } else { speeds.cpu };
-                    YarnMishap::NodeSlows(id, Factor::new(*slow).unwrap_or(Factor::ONE))
+                    ToNodeManager::Slow(Factor::new(*slow).unwrap_or(Factor::ONE))
                 }
-                _ => YarnMishap::NodeReturns(id),
+                _ => ToNodeManager::Return,
             };
-            all.push(YarnFault { at, what });
+            all.push((at, YarnMail::NodeManager(NodeId(node.0), what)));
         }
     }
     let limits = LivenessLimits { node: scenario.hadoop.expiry, ..LivenessLimits::default() };
@@ -429,14 +460,13 @@ fn yarn_jobs(
         };
         let slow_start = spec.settings.slow_start.unwrap_or(hadoop.slow_start).get() as f32;
         let mut tasks = Vec::new();
-        for (kind, sort) in SlotKind::BOTH.into_iter().zip([TaskSort::Map, TaskSort::Reduce]) {
+        for kind in SlotKind::BOTH {
             let size = options.size(spec.memory[kind], spec.cores[kind]);
             for index in 0..tasks_of(spec, kind) {
                 tasks.push(YarnTask {
-                    sort,
+                    kind,
                     host_and_rack: asked[kind][index as usize]
                         .map_or([PlaceId::ANY; 2], |node| places(topology, node)),
-                    host_name: String::new(),
                     size,
                     life: durations.task_of(spec, kind, index).saturating_sub(match kind {
                         SlotKind::Map => SimSpan::ZERO,
@@ -446,7 +476,6 @@ fn yarn_jobs(
             }
         }
         YarnJob {
-            name: spec.name.to_string(),
             user: spec.user.to_string(),
             queue: spec.named_pool().unwrap_or(DEFAULT_QUEUE).to_owned(),
             start: arrival.delay,

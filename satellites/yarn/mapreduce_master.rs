@@ -24,15 +24,16 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
 
-use crate::application_master::{TaskSort, YarnJob};
+use crate::application_master::{MasterBody, YarnJob};
 use crate::event::{ApplicationFact, ContainerFact, YarnFact};
 use crate::message::{
-    AllocatedContainer, AppSubmission, AskPriority, ContainerAsk, ContainerEnd, ContainerId,
-    ContainerWork, MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager,
-    ToResourceManager, YarnMail, YarnOutbox,
+    AllocatedContainer, AskPriority, ContainerAsk, ContainerEnd, ContainerId, ContainerWork,
+    MasterAnswer, MasterId, NodeId, PlaceId, ToMaster, ToNodeManager, ToResourceManager, YarnMail,
+    YarnOutbox,
 };
 use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_core::mapred::SlotKind;
 use mumakil_core::protocol::Core;
 
 const RETRIED_MAPS: AskPriority = 5;
@@ -44,22 +45,22 @@ const PATIENCE_OF_MAPS: SimSpan = SimSpan::from_secs(300);
 
 /// The times of a job beside those of its tasks, and its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MapReduceTimes {
+pub(crate) struct MapReduceTimes {
     /// From the launch of the master until it registers.
-    pub start_up: SimSpan,
+    pub(crate) start_up: SimSpan,
     /// The shuffle of a reduce; the life of the task is the rest.
-    pub shuffle: SimSpan,
+    pub(crate) shuffle: SimSpan,
     /// From the end of the last task until the master unregisters.
-    pub commit: SimSpan,
+    pub(crate) commit: SimSpan,
     /// The share of the maps that must be done before reduces are asked for
     /// (`mapreduce.job.reduce.slowstart.completedmaps`).
-    pub slow_start: f32,
+    pub(crate) slow_start: f32,
     /// The largest part of the room for reduces while maps wait
     /// (`yarn.app.mapreduce.am.job.reduce.rampup.limit`).
-    pub ramp_up_limit: f32,
+    pub(crate) ramp_up_limit: f32,
     /// The part of the room that reduces give up for maps at most
     /// (`yarn.app.mapreduce.am.job.reduce.preemption.limit`).
-    pub preemption_limit: f32,
+    pub(crate) preemption_limit: f32,
 }
 
 impl Default for MapReduceTimes {
@@ -106,17 +107,10 @@ impl PlacedTask {
 /// The core of a master. Pairs are of maps and of reduces.
 #[derive(Debug, Default)]
 pub(crate) struct MapReduceMaster {
-    id: MasterId,
-    interval: SimSpan,
-    job: YarnJob,
+    body: MasterBody,
     /// How many tasks there are, and the size of the first one.
     counts: [usize; 2],
     sizes: [YarnSize; 2],
-    container: Option<(ContainerId, NodeId)>,
-    is_submitted: bool,
-    is_registered: bool,
-    is_over: bool,
-    is_hung: bool,
     /// When it does something next; steps that were planned before count for nothing.
     next_step: SimTime,
     committed_at: Option<SimTime>,
@@ -150,21 +144,23 @@ impl Core for MapReduceMaster {
     fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
         match message {
             ToMaster::Lost => self.lose(),
-            _ if self.is_hung || self.is_over => {}
-            ToMaster::Step if self.committed_at.is_some_and(|at| at <= out.now) => self.leave(out),
+            _ if self.body.is_hung || self.body.is_over => {}
+            ToMaster::Step if self.committed_at.is_some_and(|at| at <= out.now) => {
+                self.body.unregister(out);
+                self.body.leave(out);
+            }
             ToMaster::Step if self.next_step <= out.now => self.step(out),
             ToMaster::Step => {}
             ToMaster::Launched(id, node) => {
-                self.container = Some((*id, *node));
-                self.plan_step(self.job.mapreduce.start_up, out);
+                self.body.container = Some((*id, *node));
+                self.plan_step(self.body.job.mapreduce.start_up, out);
             }
-            ToMaster::Answer(answer) if self.is_registered => self.take(answer, out),
+            ToMaster::Answer(answer) if self.body.is_registered => self.take(answer, out),
             ToMaster::Answer(_) => {}
             ToMaster::TaskEnded(id) => self.note_end(*id, out),
-            ToMaster::Hang => self.is_hung = self.container.is_some(),
+            ToMaster::Hang => self.body.is_hung = self.body.container.is_some(),
             ToMaster::Die => {
-                if let Some((id, node)) = self.container {
-                    out.affect(YarnMail::NodeManager(node, ToNodeManager::Fail(id)));
+                if self.body.die(out) {
                     self.lose();
                 }
             }
@@ -175,29 +171,27 @@ impl Core for MapReduceMaster {
 impl MapReduceMaster {
     /// Returns a master whose job is still to be submitted.
     pub(crate) fn new(id: MasterId, interval: SimSpan, job: YarnJob) -> Self {
-        let sorts = [TaskSort::Map, TaskSort::Reduce];
         let tasks = &job.tasks;
         Self {
-            id,
-            interval,
-            counts: sorts.map(|sort| tasks.iter().filter(|task| task.sort == sort).count()),
-            sizes: sorts.map(|sort| {
-                let first = tasks.iter().find(|task| task.sort == sort);
+            counts: SlotKind::BOTH
+                .map(|kind| tasks.iter().filter(|task| task.kind == kind).count()),
+            sizes: SlotKind::BOTH.map(|kind| {
+                let first = tasks.iter().find(|task| task.kind == kind);
                 first.map_or_else(YarnSize::default, |task| task.size).most(YarnSize::new(1, 1))
             }),
-            job,
+            body: MasterBody { id, interval, job, ..MasterBody::default() },
             ..Self::default()
         }
     }
 
     /// The process is gone; the next one begins with the tasks that are done.
     fn lose(&mut self) {
-        if self.is_over || !self.is_submitted {
+        if self.body.is_over || !self.body.is_submitted {
             return;
         }
-        let new = Self::new(self.id, self.interval, self.job.clone());
+        let new = Self::new(self.body.id, self.body.interval, self.body.job.clone());
         let former = mem::replace(self, new);
-        self.is_submitted = true;
+        self.body.is_submitted = true;
         self.next_step = SimTime::LAST;
         (self.done_on, self.done) = (former.done_on, former.done);
         (self.retried, self.was_asked) = (former.retried, former.was_asked);
@@ -205,36 +199,29 @@ impl MapReduceMaster {
 
     fn plan_step(&mut self, after: SimSpan, out: &mut YarnOutbox) {
         self.next_step = out.now + after;
-        out.plan(after, YarnMail::Master(self.id, ToMaster::Step));
+        out.plan(after, YarnMail::Master(self.body.id, ToMaster::Step));
     }
 
     fn step(&mut self, out: &mut YarnOutbox) {
-        if !self.is_submitted {
-            (self.is_submitted, self.next_step) = (true, SimTime::LAST);
-            let submission = AppSubmission {
-                user: self.job.user.clone(),
-                queue: self.job.queue.clone(),
-                managed_master: Some(self.job.master_size),
-            };
-            out.send(ToResourceManager::Submit(self.id, Box::new(submission)));
+        if !self.body.is_submitted {
+            self.next_step = SimTime::LAST;
+            self.body.submit(true, out);
             return;
         }
-        if self.is_registered {
+        if self.body.is_registered {
             self.call(out);
         } else {
             self.register(out);
         }
-        self.plan_step(self.interval, out);
+        self.plan_step(self.body.interval, out);
     }
 
     fn register(&mut self, out: &mut YarnOutbox) {
-        let Some((id, _)) = self.container else { return };
-        self.is_registered = true;
-        out.emit(YarnFact::Container(id, ContainerFact::IsMaster));
-        for fact in [ApplicationFact::Registered, ApplicationFact::MasterStarted] {
-            out.emit(YarnFact::Application(self.id, fact));
-        }
-        for task in 0..self.job.tasks.len() as u32 {
+        let Some((id, _)) = self.body.container else { return };
+        self.body.is_registered = true;
+        self.body.tell(ApplicationFact::Registered, out);
+        self.body.begin(id, out);
+        for task in 0..self.body.job.tasks.len() as u32 {
             if !self.done_on.contains_key(&task) {
                 self.want(task, false, out.now);
             }
@@ -252,24 +239,28 @@ impl MapReduceMaster {
         for ask in &asks {
             let is_reduce = ask.priority == REDUCES;
             if !mem::replace(&mut self.was_asked[usize::from(is_reduce)], true) {
-                let facts = [ApplicationFact::MapsAsked, ApplicationFact::ReducesAsked];
-                let [maps, reduces] = facts.map(|fact| YarnFact::Application(self.id, fact));
-                out.emit(if is_reduce { reduces } else { maps });
+                self.body.tell(
+                    match is_reduce {
+                        false => ApplicationFact::MapsAsked,
+                        true => ApplicationFact::ReducesAsked,
+                    },
+                    out,
+                );
             }
         }
         let released = mem::take(&mut self.released);
-        out.send(ToResourceManager::Allocate(self.id, Box::new((asks, released))));
+        out.send(ToResourceManager::Allocate(self.body.id, Box::new((asks, released))));
     }
 
     // ---- wanted and placed tasks ----
 
-    fn sort(&self, task: u32) -> TaskSort {
-        self.job.tasks[task as usize].sort
+    fn kind(&self, task: u32) -> SlotKind {
+        self.body.job.tasks[task as usize].kind
     }
 
     /// Changes the rows of a task: its places, if it goes by places, and that of all places.
     fn change_rows(&mut self, task: u32, priority: AskPriority, change: i32) {
-        let [host, rack] = self.job.tasks[task as usize].host_and_rack;
+        let [host, rack] = self.body.job.tasks[task as usize].host_and_rack;
         let all = [PlaceId::ANY, host, rack];
         let places = if priority == MAPS { &all[..] } else { &all[..1] };
         for row in places.iter().map(|place| (priority, *place)) {
@@ -281,14 +272,14 @@ impl MapReduceMaster {
     /// Wants a container for a task: for a map at once, for a reduce when its turn comes.
     fn want(&mut self, task: u32, is_retried: bool, now: SimTime) {
         self.has_changed = true;
-        if self.sort(task) == TaskSort::Reduce {
+        if self.kind(task) == SlotKind::Reduce {
             self.pending.push_back(task);
             return;
         }
         if is_retried {
             self.retried.insert(task);
         }
-        let places = self.job.tasks[task as usize].host_and_rack;
+        let places = self.body.job.tasks[task as usize].host_and_rack;
         let (priority, places) = match self.retried.contains(&task) {
             true => (RETRIED_MAPS, &[PlaceId::ANY][..]),
             false => (MAPS, &places[..]),
@@ -324,8 +315,8 @@ impl MapReduceMaster {
         }
     }
 
-    fn count_placed(&self, sort: TaskSort) -> i32 {
-        self.placed.values().filter(|placed| self.sort(placed.task) == sort).count() as i32
+    fn count_placed(&self, kind: SlotKind) -> i32 {
+        self.placed.values().filter(|placed| self.kind(placed.task) == kind).count() as i32
     }
 
     // ---- answers ----
@@ -345,7 +336,7 @@ impl MapReduceMaster {
         }
         if !answer.lost.is_empty() && self.done[1] < self.counts[1] {
             let on_lost = self.done_on.iter().filter(|(_, node)| answer.lost.contains(node));
-            let maps = on_lost.map(|(task, _)| *task).filter(|it| self.sort(*it) == TaskSort::Map);
+            let maps = on_lost.map(|(task, _)| *task).filter(|it| self.kind(*it) == SlotKind::Map);
             let gone: Vec<u32> = maps.collect();
             gone.iter().for_each(|task| _ = self.done_on.remove(task));
             self.done[0] -= gone.len();
@@ -403,7 +394,7 @@ impl MapReduceMaster {
             return false;
         };
         self.change_rows(task, priority, -1);
-        let work = ContainerWork::Reporting(self.id);
+        let work = ContainerWork::Reporting(self.body.id);
         out.send(YarnMail::NodeManager(node, ToNodeManager::Launch(id, work)));
         out.emit(YarnFact::Container(id, ContainerFact::Assigned(task)));
         let mut placed = PlacedTask { task, node, work: None, is_over: false };
@@ -416,9 +407,9 @@ impl MapReduceMaster {
 
     /// Begins the work of a task: of a reduce with the shuffle.
     fn proceed(&self, id: ContainerId, placed: &mut PlacedTask, out: &mut YarnOutbox) {
-        let is_map = self.sort(placed.task) == TaskSort::Map;
-        let shuffle = if is_map { SimSpan::ZERO } else { self.job.mapreduce.shuffle };
-        let life = shuffle + self.job.tasks[placed.task as usize].life;
+        let is_map = self.kind(placed.task) == SlotKind::Map;
+        let shuffle = if is_map { SimSpan::ZERO } else { self.body.job.mapreduce.shuffle };
+        let life = shuffle + self.body.job.tasks[placed.task as usize].life;
         placed.work = Some((out.now, out.now + life));
         out.send(YarnMail::NodeManager(placed.node, ToNodeManager::Proceed(id, life)));
     }
@@ -432,8 +423,8 @@ impl MapReduceMaster {
         let PlacedTask { task, node, .. } = *placed;
         out.emit(YarnFact::Container(id, ContainerFact::Done));
         self.done_on.insert(task, node);
-        self.done[self.sort(task) as usize] += 1;
-        if self.sort(task) == TaskSort::Map && self.done[0] == self.counts[0] {
+        self.done[self.kind(task) as usize] += 1;
+        if self.kind(task) == SlotKind::Map && self.done[0] == self.counts[0] {
             let mut placed = mem::take(&mut self.placed);
             for (id, it) in placed.iter_mut().filter(|(_, it)| it.work.is_none() && !it.is_over) {
                 self.proceed(*id, it, out);
@@ -444,19 +435,12 @@ impl MapReduceMaster {
     }
 
     fn finish_if_done(&mut self, out: &mut YarnOutbox) {
-        if self.done_on.len() == self.job.tasks.len() {
-            self.committed_at = Some(out.now + self.job.mapreduce.commit);
-            out.plan(self.job.mapreduce.commit, YarnMail::Master(self.id, ToMaster::Step));
-        }
-    }
-
-    fn leave(&mut self, out: &mut YarnOutbox) {
-        self.is_over = true;
-        out.send(ToResourceManager::Unregister(self.id));
-        out.emit(YarnFact::Application(self.id, ApplicationFact::Finished));
-        if let Some((id, node)) = self.container {
-            out.send(YarnMail::NodeManager(node, ToNodeManager::EndMaster(id)));
-            out.emit(YarnFact::Application(self.id, ApplicationFact::MasterReleased));
+        if self.done_on.len() == self.body.job.tasks.len() {
+            self.committed_at = Some(out.now + self.body.job.mapreduce.commit);
+            out.plan(
+                self.body.job.mapreduce.commit,
+                YarnMail::Master(self.body.id, ToMaster::Step),
+            );
         }
     }
 
@@ -464,15 +448,15 @@ impl MapReduceMaster {
 
     /// Returns all that the job may have: what its tasks have, and what it may still get.
     fn room(&self) -> YarnSize {
-        let [maps, reduces] = [(0, TaskSort::Map), (1, TaskSort::Reduce)]
-            .map(|(which, sort)| self.sizes[which].repeated(self.count_placed(sort)));
+        let [maps, reduces] = [(0, SlotKind::Map), (1, SlotKind::Reduce)]
+            .map(|(which, kind)| self.sizes[which].repeated(self.count_placed(kind)));
         self.headroom + maps + reduces
     }
 
     /// Lets reduces give way to maps that wait, if no map has a container.
     fn give_way(&mut self, out: &mut YarnOutbox) -> bool {
         let now = out.now;
-        if self.counts[1] == 0 || 0 < self.count_placed(TaskSort::Map) {
+        if self.counts[1] == 0 || 0 < self.count_placed(SlotKind::Map) {
             return false;
         }
         let hanging = self.maps.values().filter(|map| map.since + PATIENCE_OF_MAPS < now);
@@ -485,14 +469,14 @@ impl MapReduceMaster {
         }
         self.take_back_reduces(self.reduces.len());
         let [map, reduce] = self.sizes;
-        let at_most = self.room().times(f64::from(self.job.mapreduce.preemption_limit));
+        let at_most = self.room().times(f64::from(self.body.job.mapreduce.preemption_limit));
         let [for_one, at_most, for_all] = [map, at_most, map.repeated(waiting as i32)]
             .map(|size| containers_for(self.calculator, size, reduce));
         let count = for_one.max(at_most).min(for_all);
         // One that gave way before, and still has its container, is chosen again in vain.
         let placed = self.placed.iter().map(|(id, placed)| (*id, *placed));
         let undone = placed.filter(|(_, it)| {
-            self.sort(it.task) == TaskSort::Reduce && !self.done_on.contains_key(&it.task)
+            self.kind(it.task) == SlotKind::Reduce && !self.done_on.contains_key(&it.task)
         });
         let mut left: Vec<(ContainerId, PlacedTask)> = undone.collect();
         left.sort_by(|(_, one), (_, other)| one.progress(now).total_cmp(&other.progress(now)));
@@ -507,7 +491,7 @@ impl MapReduceMaster {
 
     /// Asks for more reduces, or takes asks back, by their part of the room.
     fn ramp(&mut self) {
-        let MapReduceTimes { slow_start, ramp_up_limit, .. } = self.job.mapreduce;
+        let MapReduceTimes { slow_start, ramp_up_limit, .. } = self.body.job.mapreduce;
         let (all, done) = (self.counts[0], self.done[0]);
         if self.pending.is_empty() {
             return;
@@ -521,8 +505,8 @@ impl MapReduceMaster {
             return;
         }
         let [map, reduce] = self.sizes;
-        let maps = self.maps.len() as i32 + self.count_placed(TaskSort::Map);
-        let reduces = self.reduces.len() as i32 + self.count_placed(TaskSort::Reduce);
+        let maps = self.maps.len() as i32 + self.count_placed(SlotKind::Map);
+        let reduces = self.reduces.len() as i32 + self.count_placed(SlotKind::Reduce);
         let part = (done as f32 / all as f32).min(ramp_up_limit);
         let room = self.room();
         let mut for_reduces = room.times(f64::from(part));

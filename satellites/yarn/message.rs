@@ -11,13 +11,14 @@
 use crate::event::{YarnEvent, YarnFact};
 use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{Factor, SimSpan, SimTime};
+use mumakil_core::mapred::Stall;
 use mumakil_core::protocol::{CoreOutbox, Message, MessageEffect, Protocol};
 
 macro_rules! dense_ids {
     ($($(#[$doc:meta])* $Id:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $Id(pub u32);
+        pub(crate) struct $Id(pub u32);
         impl $Id {
             pub(crate) const fn index(self) -> usize {
                 self.0 as usize
@@ -37,42 +38,37 @@ dense_ids! {
 
 /// A name that an ask may give: of a host, of a rack, or of any place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlaceId(pub u32);
+pub(crate) struct PlaceId(pub u32);
 
 impl PlaceId {
     /// Any node of the cluster, which asks call `*`.
-    pub const ANY: Self = Self(0);
+    pub(crate) const ANY: Self = Self(0);
 }
 
 /// A container: its application, and its number in it, from 1. Numbers have gaps: a container that
 /// was tried in vain has used up one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ContainerId {
-    /// The application.
-    pub app: AppId,
-    /// The number.
-    pub number: u32,
+pub(crate) struct ContainerId {
+    pub(crate) app: AppId,
+    pub(crate) number: u32,
 }
 
 /// The importance of an ask within its application: lower numbers come first.
-pub type AskPriority = i32;
+pub(crate) type AskPriority = i32;
 
 /// A wish for containers at one place; it replaces the former one of its place and priority.
 #[derive(Clone, Debug)]
-pub struct ContainerAsk {
-    /// The priority.
-    pub priority: AskPriority,
-    /// Where they should be.
-    pub place: PlaceId,
+pub(crate) struct ContainerAsk {
+    pub(crate) priority: AskPriority,
+    pub(crate) place: PlaceId,
     /// The size of one of them.
-    pub size: YarnSize,
-    /// How many are wanted.
-    pub count: i32,
+    pub(crate) size: YarnSize,
+    pub(crate) count: i32,
 }
 
 /// How a container ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContainerEnd {
+pub(crate) enum ContainerEnd {
     /// Its work is done.
     Completed,
     /// Preempted, or its application is over.
@@ -90,59 +86,54 @@ pub enum ContainerEnd {
 /// A heartbeat: the news of a node since its last one. Hadoop repeats all running containers, but
 /// its ResourceManager looks only at new ones.
 #[derive(Clone, Debug, Default)]
-pub struct NodeReport {
+pub(crate) struct NodeReport {
     /// Containers that have begun.
-    pub launched: Vec<ContainerId>,
+    pub(crate) launched: Vec<ContainerId>,
     /// Containers that have ended by themselves, in that order, and how.
-    pub ended: Vec<(ContainerId, ContainerEnd)>,
+    pub(crate) ended: Vec<(ContainerId, ContainerEnd)>,
     /// Containers that the ResourceManager has ordered to end.
-    pub aborted: Vec<ContainerId>,
+    pub(crate) aborted: Vec<ContainerId>,
 }
 
 /// An application as it is submitted.
 #[derive(Clone, Debug)]
-pub struct AppSubmission {
-    /// The user.
-    pub user: String,
+pub(crate) struct AppSubmission {
+    pub(crate) user: String,
     /// The queue, as the job names it.
-    pub queue: String,
+    pub(crate) queue: String,
     /// The size of the master's container, if the ResourceManager starts the master itself.
-    pub managed_master: Option<YarnSize>,
+    pub(crate) managed_master: Option<YarnSize>,
 }
 
 /// A container that its master gets.
 #[derive(Clone, Copy, Debug)]
-pub struct AllocatedContainer {
-    /// The container.
-    pub id: ContainerId,
-    /// Its node.
-    pub node: NodeId,
+pub(crate) struct AllocatedContainer {
+    pub(crate) id: ContainerId,
+    pub(crate) node: NodeId,
     /// The host and the rack of the node, as asks name them.
-    pub host_and_rack: [PlaceId; 2],
-    /// The priority that it was asked for with.
-    pub priority: AskPriority,
-    /// Its size.
-    pub size: YarnSize,
+    pub(crate) host_and_rack: [PlaceId; 2],
+    pub(crate) priority: AskPriority,
+    pub(crate) size: YarnSize,
 }
 
 /// The answer to a master's call.
 #[derive(Clone, Debug, Default)]
-pub struct MasterAnswer {
+pub(crate) struct MasterAnswer {
     /// New containers, in the order of allocation.
-    pub allocated: Vec<AllocatedContainer>,
+    pub(crate) allocated: Vec<AllocatedContainer>,
     /// Ended containers: by name of the node, then as they ended.
-    pub ended: Vec<(ContainerId, ContainerEnd)>,
+    pub(crate) ended: Vec<(ContainerId, ContainerEnd)>,
     /// The nodes that were given up since the last answer.
-    pub lost: Vec<NodeId>,
+    pub(crate) lost: Vec<NodeId>,
     /// How much more the application may get at present, by the scheduler's estimate.
-    pub headroom: YarnSize,
+    pub(crate) headroom: YarnSize,
     /// How amounts are compared with it.
-    pub calculator: SizeCalculator,
+    pub(crate) calculator: SizeCalculator,
 }
 
 /// The rounds of the ResourceManager, in their order within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchedulerTick {
+pub(crate) enum SchedulerTick {
     /// Looks for silent nodes.
     NodeLiveness,
     /// Looks for silent masters.
@@ -159,24 +150,21 @@ pub enum SchedulerTick {
 
 /// A message for the ResourceManager.
 #[derive(Clone, Debug)]
-pub enum ToResourceManager {
+pub(crate) enum ToResourceManager {
     /// A node begins, or begins anew.
     RegisterNode(NodeId),
-    /// A node's heartbeat.
     Heartbeat(NodeId, Box<NodeReport>),
-    /// An application is submitted.
     Submit(MasterId, Box<AppSubmission>),
     /// A master asks, returns containers that it has no use for, and fetches what is new.
     Allocate(MasterId, Box<(Vec<ContainerAsk>, Vec<ContainerId>)>),
     /// A master ends its work.
     Unregister(MasterId),
-    /// A round of its own.
     Tick(SchedulerTick),
 }
 
 /// The work of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContainerWork {
+pub(crate) enum ContainerWork {
     /// A task that takes so long.
     Task(SimSpan),
     /// A task that waits for the word of its master, and tells it when it has ended.
@@ -187,8 +175,7 @@ pub enum ContainerWork {
 
 /// A message for a node's NodeManager.
 #[derive(Clone, Debug)]
-pub enum ToNodeManager {
-    /// A heartbeat is due.
+pub(crate) enum ToNodeManager {
     Beat,
     /// The answer to a heartbeat: the containers that must go.
     Answer(Vec<ContainerId>),
@@ -202,9 +189,9 @@ pub enum ToNodeManager {
     Proceed(ContainerId, SimSpan),
     /// The work of a task may be over.
     Look(ContainerId),
-    /// The machine stops.
+    /// The machine stops, with all that runs on it.
     Stop,
-    /// The machine runs again.
+    /// The machine that has stopped runs again, without any container.
     Return,
     /// Tasks take so many times as long from now on.
     Slow(Factor),
@@ -212,8 +199,7 @@ pub enum ToNodeManager {
 
 /// A message for an application's master.
 #[derive(Clone, Debug)]
-pub enum ToMaster {
-    /// A step is due.
+pub(crate) enum ToMaster {
     Step,
     /// The answer to a call.
     Answer(Box<MasterAnswer>),
@@ -231,12 +217,9 @@ pub enum ToMaster {
 
 /// A message and its receiver.
 #[derive(Clone, Debug)]
-pub enum YarnMail {
-    /// For the ResourceManager.
+pub(crate) enum YarnMail {
     ResourceManager(ToResourceManager),
-    /// For a node.
     NodeManager(NodeId, ToNodeManager),
-    /// For a master.
     Master(MasterId, ToMaster),
 }
 
@@ -263,13 +246,13 @@ impl From<ToResourceManager> for YarnMail {
 
 /// YARN's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Yarn {}
+pub(crate) enum Yarn {}
 
 impl Protocol for Yarn {
     type Mail = YarnMail;
     type Fact = YarnFact;
     type Event = YarnEvent;
-    type Stall = ();
+    type Stall = Stall;
     type Watch = ();
     type Rank = u32;
 

@@ -7,6 +7,7 @@
 
 use std::mem;
 
+use crate::application_master::LAST_OF_MASTERS;
 use crate::event::{ApplicationFact, YarnFact};
 use crate::fault::LivenessLimits;
 use crate::message::{
@@ -23,8 +24,6 @@ use mumakil_core::protocol::{Core, RunStop};
 /// How long nothing changes until a run counts as stalled. Chosen: far longer than the expiries, and
 /// than any delay of a scheduler.
 const PATIENCE: SimSpan = SimSpan::from_secs(3_600);
-/// The highest priority number of a container for a master; tasks have higher ones.
-const LAST_OF_MASTERS: i32 = 1;
 /// The priority of a master that the ResourceManager starts.
 const MANAGED_MASTER: i32 = 0;
 
@@ -78,6 +77,11 @@ impl Core for ResourceManager {
         } else if is_step && self.changed_at + PATIENCE <= out.now && self.is_stalled() {
             out.stop = Some(RunStop::Stalled(Box::default()));
         }
+    }
+
+    // A watcher of the run asks its translator.
+    fn watch(&self) -> Option<&()> {
+        Some(&())
     }
 }
 

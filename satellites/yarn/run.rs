@@ -26,42 +26,38 @@ const SETTLING: SimSpan = SimSpan::from_secs(2);
 
 /// A node of a run.
 #[derive(Clone, Debug)]
-pub struct YarnNode {
-    /// The name of its host.
-    pub name: String,
+pub(crate) struct YarnNode {
+    pub(crate) name: String,
     /// Its room for containers.
-    pub size: YarnSize,
+    pub(crate) size: YarnSize,
     /// When its first step is, which does nothing; heartbeats follow at their interval.
-    pub offset: SimSpan,
+    pub(crate) offset: SimSpan,
     /// Its host, as asks name it.
-    pub host: PlaceId,
+    pub(crate) host: PlaceId,
     /// Its rack, as asks name it.
-    pub rack: PlaceId,
+    pub(crate) rack: PlaceId,
 }
 
 /// All that a run is made from.
-pub struct YarnRunSpec {
+pub(crate) struct YarnRunSpec {
     /// The nodes; their order decides between heartbeats at the same instant.
-    pub nodes: Vec<YarnNode>,
+    pub(crate) nodes: Vec<YarnNode>,
     /// The jobs; their order decides between masters' steps at the same instant.
-    pub jobs: Vec<YarnJob>,
-    /// The interval of nodes' heartbeats.
-    pub node_interval: SimSpan,
-    /// The interval of masters' steps.
-    pub master_interval: SimSpan,
-    /// The scheduler, and the sizes that it gives.
-    pub settings: YarnSettings,
+    pub(crate) jobs: Vec<YarnJob>,
+    pub(crate) node_interval: SimSpan,
+    pub(crate) master_interval: SimSpan,
+    pub(crate) settings: YarnSettings,
 }
 
 /// The cores of a run.
-pub struct YarnCores {
+pub(crate) struct YarnCores {
     resource_manager: Box<dyn Core<Msg = ToResourceManager>>,
     nodes: Vec<Box<dyn Core<Msg = ToNodeManager>>>,
     masters: Vec<Box<dyn Core<Msg = ToMaster>>>,
 }
 
 /// The seats of a run's cores.
-pub struct YarnSeats<D: Drive<Yarn>> {
+pub(crate) struct YarnSeats<D: Drive<Yarn>> {
     resource_manager: D::Seat<ToResourceManager>,
     nodes: Vec<D::Seat<ToNodeManager>>,
     masters: Vec<D::Seat<ToMaster>>,
@@ -69,7 +65,7 @@ pub struct YarnSeats<D: Drive<Yarn>> {
 
 /// A link over which messages take no time.
 #[derive(Clone, Copy, Debug)]
-pub struct InstantLink {
+pub(crate) struct InstantLink {
     is_of_head: bool,
 }
 
@@ -119,8 +115,9 @@ impl DrivenProtocol for Yarn {
 }
 
 impl YarnRunSpec {
-    /// Returns a run with mishaps, as [`plan`](Self::plan) returns one without.
-    pub fn plan_with_faults(
+    /// Returns a run that is ready to start, on any drive; it ends when all applications are over,
+    /// or at an instant. `events` gets what happens.
+    pub(crate) fn plan(
         self,
         faults: &YarnFaults,
         until: SimTime,
@@ -129,7 +126,8 @@ impl YarnRunSpec {
         let Self { nodes, jobs, node_interval, master_interval, settings } = self;
         let entries = nodes.iter().map(|node| {
             let places = NodePlaces { host: node.host, rack: node.rack };
-            NodeEntry::new(node.name.clone(), places, node.size)
+            let (name, size) = (node.name.clone(), node.size);
+            NodeEntry { name, places, size, free: size, ..NodeEntry::default() }
         });
         let books = ClusterBooks::new(entries.collect(), settings.limits);
         let scheduler = settings.scheduler;
@@ -158,7 +156,7 @@ impl YarnRunSpec {
                 _ => Box::new(ApplicationMaster::new(id, master_interval, job)),
             });
         }
-        opening.extend(faults.mishaps.iter().map(|fault| (fault.at, fault.mail())));
+        opening.extend(faults.mishaps.iter().cloned());
         RunPlan {
             cast: cores,
             links: (),

@@ -6,11 +6,13 @@
 //! books   nodes, applications and containers, as all schedulers count them
 //! waits   why applications wait
 //! java    orders that come from Java's collections
+//! tree    queues below queues
 //! ```
 
 pub(crate) mod asks;
 pub(crate) mod books;
 pub(crate) mod java;
+pub(crate) mod tree;
 pub(crate) mod waits;
 
 use crate::checker::QueueCeiling;

@@ -12,33 +12,26 @@
 mod fair_queues;
 mod properties;
 
-use std::collections::BTreeMap;
-
 use crate::capacity::YarnCapacity;
-use crate::capacity::settings::{CapacityPreemptionSettings, CapacitySettings};
 use crate::fair::YarnFair;
-use crate::fair::settings::{FairPreemptionSettings, FairSettings};
+use crate::fair::settings::FairSettings;
 use crate::fifo::YarnFifo;
 use crate::scheduler::YarnScheduler;
 use crate::size::{SizeLimits, YarnSize};
-use mumakil_base::units::SimSpan;
 pub(crate) use properties::HadoopProperties;
 
 /// A scheduler, and the sizes that it gives to containers.
-pub struct YarnSettings {
+pub(crate) struct YarnSettings {
     pub(crate) limits: SizeLimits,
     pub(crate) scheduler: Box<dyn YarnScheduler>,
 }
 
-/// A scheduler of Hadoop, with the content of the file of its queues.
-#[derive(Clone, Debug)]
-pub(crate) enum QueueFile<'t> {
-    /// FIFO has no queues.
+/// The schedulers of Hadoop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum YarnPolicy {
     Fifo,
-    /// The text of `fair-scheduler.xml`.
-    Fair(&'t str),
-    /// The properties of `capacity-scheduler.xml`.
-    Capacity(BTreeMap<String, String>),
+    Fair,
+    Capacity,
 }
 
 /// A mistake in Hadoop's files.
@@ -51,24 +44,23 @@ pub(crate) enum SettingMistake {
 }
 
 impl YarnSettings {
-    /// Returns the settings of a scheduler with the properties of `yarn-site.xml`.
+    /// Returns a scheduler with the properties of `yarn-site.xml` and `capacity-scheduler.xml`, and
+    /// with the text of `fair-scheduler.xml`.
     pub(crate) fn of(
+        policy: YarnPolicy,
         site: &HadoopProperties,
-        queues: QueueFile<'_>,
+        xml: &str,
     ) -> Result<Self, SettingMistake> {
         let limits = limits(site).map_err(SettingMistake::Site)?;
-        let scheduler: Box<dyn YarnScheduler> = match queues {
-            QueueFile::Fifo => Box::new(YarnFifo::default()),
-            QueueFile::Fair(text) => {
-                let mut settings = fair_settings(site).map_err(SettingMistake::Site)?;
-                fair_queues::read(text, &mut settings).map_err(SettingMistake::Queues)?;
+        let scheduler: Box<dyn YarnScheduler> = match policy {
+            YarnPolicy::Fifo => Box::new(YarnFifo::default()),
+            YarnPolicy::Fair => {
+                let mut settings = FairSettings::of(site).map_err(SettingMistake::Site)?;
+                fair_queues::read(xml, &mut settings).map_err(SettingMistake::Queues)?;
                 Box::new(YarnFair::new(settings))
             }
-            QueueFile::Capacity(properties) => {
-                let preemption = capacity_preemption(site).map_err(SettingMistake::Site)?;
-                let settings = CapacitySettings::new(properties, limits, preemption);
-                let scheduler = settings.and_then(YarnCapacity::new);
-                Box::new(scheduler.map_err(SettingMistake::Queues)?)
+            YarnPolicy::Capacity => {
+                Box::new(YarnCapacity::of(site, limits).map_err(SettingMistake::Queues)?)
             }
         };
         Ok(Self { limits, scheduler })
@@ -97,51 +89,6 @@ fn size(site: &HadoopProperties, which: &str, default: YarnSize) -> Result<YarnS
     let memory = site.get(&format!("yarn.scheduler.{which}-allocation-mb"), default.memory)?;
     let cores = site.get(&format!("yarn.scheduler.{which}-allocation-vcores"), default.cores)?;
     Ok(YarnSize::new(memory, cores))
-}
-
-fn fair_settings(site: &HadoopProperties) -> Result<FairSettings, String> {
-    let site = site.below("yarn.scheduler.fair.");
-    let sleep = SimSpan::from_millis(site.get("continuous-scheduling-sleep-ms", 5)?);
-    let preemption = FairPreemptionSettings {
-        utilization: site.get("preemption.cluster-utilization-threshold", 0.8)?,
-        interval_ms: site.get("preemptionInterval", 5_000)?,
-        wait_before_kill_ms: site.get("waitTimeBeforeKill", 15_000)?,
-    };
-    Ok(FairSettings {
-        update_interval: SimSpan::from_millis(site.get("update-interval-ms", 500)?),
-        assign_multiple: site.is_on("assignmultiple", false),
-        max_assign: site.get("max.assign", -1)?,
-        locality_threshold: [
-            site.get("locality.threshold.node", -1.0)?,
-            site.get("locality.threshold.rack", -1.0)?,
-        ],
-        locality_delay_ms: [
-            site.get("locality-delay-node-ms", -1)?,
-            site.get("locality-delay-rack-ms", -1)?,
-        ],
-        continuous: site.is_on("continuous-scheduling-enabled", false).then_some(sleep),
-        preemption: site.is_on("preemption", false).then_some(preemption),
-        size_based_weight: site.is_on("sizebasedweight", false),
-        user_as_default_queue: site.is_on("user-as-default-queue", true),
-        allow_undeclared: site.is_on("allow-undeclared-pools", true),
-        ..FairSettings::default()
-    })
-}
-
-fn capacity_preemption(
-    site: &HadoopProperties,
-) -> Result<Option<CapacityPreemptionSettings>, String> {
-    let is_on = site.is_on("yarn.resourcemanager.scheduler.monitor.enable", false);
-    let site = site.below("yarn.resourcemanager.monitor.capacity.preemption.");
-    let settings = CapacityPreemptionSettings {
-        interval_ms: site.get("monitoring_interval", 3_000)?,
-        max_wait_before_kill_ms: site.get("max_wait_before_kill", 15_000)?,
-        total_per_round: site.get("total_preemption_per_round", 0.1)?,
-        max_ignored: site.get("max_ignored_over_capacity", 0.1)?,
-        natural_termination: site.get("natural_termination_factor", 0.2)?,
-        is_observer: site.is_on("observe_only", false),
-    };
-    Ok(is_on.then_some(settings))
 }
 
 #[cfg(test)]
@@ -180,7 +127,7 @@ mod tests {
             queues("50", "30"),
             "capacity-scheduler.xml: queue `root.a`: a capacity of 50 with a maximum of 30"
         );
-        assert!(queues("many", "100").ends_with("root.a.capacity`: `many` is no number"));
+        assert!(queues("many", "100").contains("root.a.capacity`: `many` is not a number"));
     }
 
     #[test]

@@ -8,13 +8,16 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
+use mumakil_base::units::Bytes;
+use mumakil_base::units::tell::counted;
+
 /// An amount of memory and cores: of a node, of a container, or of all containers of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct YarnSize {
+pub(crate) struct YarnSize {
     /// The memory in MiB.
-    pub memory: i32,
+    pub(crate) memory: i32,
     /// The virtual cores.
-    pub cores: i32,
+    pub(crate) cores: i32,
 }
 
 impl YarnSize {
@@ -24,7 +27,7 @@ impl YarnSize {
     pub(crate) const UNBOUNDED: Self = Self::new(i32::MAX, i32::MAX);
 
     /// Returns an amount of memory in MiB and of cores.
-    pub const fn new(memory: i32, cores: i32) -> Self {
+    pub(crate) const fn new(memory: i32, cores: i32) -> Self {
         Self { memory, cores }
     }
 
@@ -41,12 +44,12 @@ impl YarnSize {
 
     /// Returns the smaller memory and the smaller cores of two amounts.
     pub(crate) fn least(self, other: Self) -> Self {
-        Self::new(self.memory.min(other.memory), self.cores.min(other.cores))
+        self.zip(other, i32::min)
     }
 
     /// Returns the larger memory and the larger cores of two amounts.
     pub(crate) fn most(self, other: Self) -> Self {
-        Self::new(self.memory.max(other.memory), self.cores.max(other.cores))
+        self.zip(other, i32::max)
     }
 
     /// Returns this amount times a factor, cut to integers.
@@ -59,6 +62,10 @@ impl YarnSize {
         self.map(|amount| amount.wrapping_mul(count))
     }
 
+    fn zip(self, other: Self, join: impl Fn(i32, i32) -> i32) -> Self {
+        Self::new(join(self.memory, other.memory), join(self.cores, other.cores))
+    }
+
     fn map(self, change: impl Fn(i32) -> i32) -> Self {
         Self::new(change(self.memory), change(self.cores))
     }
@@ -68,14 +75,14 @@ impl YarnSize {
 impl Add for YarnSize {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self::new(self.memory.wrapping_add(other.memory), self.cores.wrapping_add(other.cores))
+        self.zip(other, i32::wrapping_add)
     }
 }
 
 impl Sub for YarnSize {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
-        Self::new(self.memory.wrapping_sub(other.memory), self.cores.wrapping_sub(other.cores))
+        self.zip(other, i32::wrapping_sub)
     }
 }
 
@@ -93,7 +100,8 @@ impl SubAssign for YarnSize {
 
 impl fmt::Display for YarnSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} MiB and {} cores", self.memory, self.cores)
+        let memory = Bytes::from_mib(self.memory.max(0).unsigned_abs().into());
+        write!(f, "{memory} and {}", counted(self.cores.max(0).unsigned_abs().into(), "core"))
     }
 }
 
@@ -120,7 +128,7 @@ impl Default for SizeLimits {
 
 /// How two amounts are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SizeCalculator {
+pub(crate) enum SizeCalculator {
     /// Only memory counts.
     #[default]
     Memory,
@@ -194,23 +202,17 @@ impl SizeCalculator {
         ask: YarnSize,
         SizeLimits { minimum, maximum, increment: step }: SizeLimits,
     ) -> YarnSize {
-        let memory = round_up(ask.memory.max(minimum.memory), step.memory).min(maximum.memory);
-        let cores = round_up(ask.cores.max(minimum.cores), step.cores).min(maximum.cores);
-        self.counted(YarnSize::new(memory, cores))
+        self.counted(ask.most(minimum).zip(step, round_up).least(maximum))
     }
 
     /// Returns an amount in whole steps, rounded up.
     pub(crate) fn rounded_up(self, size: YarnSize, step: YarnSize) -> YarnSize {
-        self.counted(YarnSize::new(
-            round_up(size.memory, step.memory),
-            round_up(size.cores, step.cores),
-        ))
+        self.counted(size.zip(step, round_up))
     }
 
     /// Returns an amount in whole steps, rounded down.
     pub(crate) fn rounded_down(self, size: YarnSize, step: YarnSize) -> YarnSize {
-        let memory = size.memory / step.memory * step.memory;
-        self.counted(YarnSize::new(memory, size.cores / step.cores * step.cores))
+        self.counted(size.zip(step, |amount, step| amount / step * step))
     }
 
     /// Returns an amount times a factor in whole steps, rounded up.

@@ -1,5 +1,15 @@
 //! Tests of whole runs.
 
+use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+use crate::checker::YarnChecker;
+use crate::event::{NodeFact, YarnEvent, YarnFact, YarnWait};
+use crate::fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+use crate::mapreduce_master::MapReduceTimes;
+use crate::message::{ContainerEnd, ContainerId, MasterId, NodeId, PlaceId, Yarn};
+use crate::run::{YarnNode, YarnRunSpec};
+use crate::settings::YarnSettings;
+use crate::size::YarnSize;
+
 mod bench;
 mod faults;
 pub(crate) mod folder;

@@ -5,43 +5,43 @@
 //! application submitted          job submitted
 //! its master's container found   initialised
 //! its master begins              running
-//! container allocated            attempt assigned   at a heartbeat of its node
-//! launched                       attempt started
+//! container allocated            (waits for its master's next call)
+//! launched by the master         attempt assigned
+//! begun by the node              attempt started
 //! finished                       attempt ended      at a heartbeat of its node
 //! looked at by the master        attempt learned
 //! ```
 //!
-//! A master chooses the task of a container when it launches it. SLS' masters take the next of its
-//! kind, so a container stands for that one as soon as it is allocated; if it was lost in between,
-//! the attempt is killed and another one takes over. With MapReduce's masters, an attempt is
-//! assigned when its container is acquired.
+//! A master chooses the task of a container when it launches it, so nobody knows it before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{io, mem};
 
 use parking_lot::Mutex;
 
+use crate::application_master::LAST_OF_MASTERS;
 use crate::application_master::MasterMode;
 use crate::checker::YarnChecker;
 use crate::event::{
     ApplicationFact, ContainerFact, NodeFact, WaitSpan, YarnEvent, YarnFact, YarnWait,
 };
-use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId};
-use crate::policies::YarnPolicy;
+use crate::message::{AppId, AskPriority, ContainerEnd, ContainerId, MasterId, NodeId, Yarn};
+use crate::settings::YarnPolicy;
 use crate::size::YarnSize;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::cluster::{Speeds, Topology};
 use mumakil_core::mapred::{
-    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobSpec,
-    JobWait, LedgerFact, Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason, Role,
-    SlotCounts, SlotKind, Stall, TaskId, TrackerFact, TrackerId, WaitCause, WaitingPart,
+    AttemptFact, AttemptId, AttemptState, Event, Fact, Holders, Incident, JobFact, JobId, JobSpec,
+    JobWait, LastRefusal, LedgerFact, Locality, MemberFact, Outcome, PerSlot, PhaseTimes, Reason,
+    Role, SlotCounts, SlotKind, SlotStanding, Stall, TaskId, TrackerFact, TrackerId, WaitCause,
+    WaitingPart, WaitingTasks, WatchedJobTracker,
 };
 use mumakil_core::protocol::RunStop;
 use mumakil_results::tables::ContainerRow;
 use mumakil_run::record::{RecordError, TableWriter};
-use mumakil_runtime::{Ending, EventSink};
+use mumakil_runtime::{ClockPace, Ending, EventSink};
 use mumakil_scenario::Scenario;
 
 /// The reason of each launch: YARN gives no other.
@@ -60,6 +60,9 @@ pub(crate) struct Translator {
     master: MasterMode,
     checker: Option<YarnChecker>,
     events: Box<dyn EventSink>,
+    /// The pace of a run that is watched.
+    pub(crate) pace: Option<Box<dyn ClockPace>>,
+    now: SimTime,
     batch: Vec<Event>,
     jobs: Vec<TranslatedJob>,
     /// The job of each application, from application 1.
@@ -79,8 +82,8 @@ struct TranslatedJob {
     spec: Arc<JobSpec>,
     /// The nodes that its tasks ask for.
     asked: AskedNodes,
-    /// The tasks without a container.
-    waiting: PerSlot<VecDeque<u32>>,
+    /// The tasks that run in no container.
+    waiting: PerSlot<BTreeSet<u32>>,
     /// How many attempts each task has had.
     tries: PerSlot<Vec<u32>>,
     /// When its master first asked for tasks of a kind.
@@ -88,6 +91,8 @@ struct TranslatedJob {
     running: PerSlot<u32>,
     done: PerSlot<u32>,
     succeeded: Vec<(AttemptId, TrackerId)>,
+    /// Why it waits, and since when.
+    waits: Option<(YarnWait, SimTime)>,
     is_submitted: bool,
     has_container: bool,
     is_running: bool,
@@ -114,6 +119,7 @@ impl TranslatedJob {
             running: PerSlot::default(),
             done: PerSlot::default(),
             succeeded: Vec::new(),
+            waits: None,
             is_submitted: false,
             has_container: false,
             is_running: false,
@@ -125,11 +131,20 @@ impl TranslatedJob {
         SlotCounts { running: self.running[kind], pending: self.waiting[kind].len() as u32 }
     }
 
-    /// Takes a task from those that wait; returns whether it did.
-    fn take(&mut self, kind: SlotKind, index: u32) -> bool {
-        let before = self.waiting[kind].len();
-        self.waiting[kind].retain(|other| *other != index);
-        self.waiting[kind].len() < before
+    /// Returns the reason for which it has waited for such a time.
+    fn reason(&self, wait: YarnWait, waited: SimSpan) -> Reason {
+        match wait {
+            YarnWait::Activation => Reason::JobLimit,
+            YarnWait::Offer => Reason::Other("no node was offered"),
+            YarnWait::Share => Reason::Other("others come before it"),
+            YarnWait::QueueMaximum => {
+                Reason::GroupLimit(SlotStanding::of(self.running.map + self.running.reduce))
+            }
+            YarnWait::UserLimit => Reason::UserLimit,
+            YarnWait::Locality => Reason::Delay(waited),
+            YarnWait::Room => Reason::NoRoom,
+            YarnWait::Acquisition | YarnWait::Launch => Reason::NextHeartbeat,
+        }
     }
 
     fn wait(&self, who: WaitingPart, count: u32, words: &'static str) -> JobWait {
@@ -157,8 +172,10 @@ impl EventSink<YarnEvent> for TranslatedRun {
         let translator = &mut *self.0.lock();
         translator.checker.as_mut().into_iter().for_each(|checker| checker.take(events));
         for YarnEvent { at, fact } in events.drain(..) {
+            translator.now = at;
             translator.see(at, fact);
         }
+        translator.pace.iter_mut().for_each(|pace| pace.see(&translator.batch));
         translator.events.take(&mut translator.batch);
     }
 
@@ -169,6 +186,35 @@ impl EventSink<YarnEvent> for TranslatedRun {
     fn is_broken(&self) -> bool {
         let translator = self.0.lock();
         translator.failure.is_some() || translator.events.is_broken()
+    }
+}
+
+impl ClockPace<Yarn> for TranslatedRun {
+    // The pace sees the translated events.
+    fn see(&mut self, _: &[YarnEvent]) {}
+
+    fn wait(&mut self, at: SimTime, (): &()) -> bool {
+        let translator = &mut *self.0.lock();
+        let Some(mut pace) = translator.pace.take() else { return true };
+        let goes_on = pace.wait(at, translator);
+        translator.pace = Some(pace);
+        goes_on
+    }
+}
+
+impl WatchedJobTracker for Translator {
+    // Queues have no shares of slots.
+    fn holdings(&self, _: SimTime, _: SlotKind, _: &mut dyn FnMut(&str, SlotStanding)) {}
+
+    fn waiting(&self, id: JobId) -> PerSlot<WaitingTasks> {
+        let Some(job) = self.jobs.iter().find(|job| job.spec.id == id) else {
+            return PerSlot::default();
+        };
+        let refusal = job.waits.map(|(wait, from)| {
+            let (reason, last) = (job.reason(wait, self.now - from), self.now);
+            LastRefusal { reason, from, last, times: 1 }
+        });
+        PerSlot::of(|kind| WaitingTasks { launchable: job.waiting[kind].len() as u32, refusal })
     }
 }
 
@@ -190,6 +236,8 @@ impl Translator {
             master,
             checker,
             events,
+            pace: None,
+            now: SimTime::ZERO,
             batch: Vec::new(),
             jobs: jobs.into_iter().map(|(spec, asked)| TranslatedJob::new(spec, asked)).collect(),
             job_of: Vec::new(),
@@ -225,10 +273,13 @@ impl Translator {
             YarnFact::Application(master, fact) => self.application(at, master, fact),
             YarnFact::Fault(words) => self.fault = Some(words),
             YarnFact::Node(node, fact) => self.node(at, TrackerId(node.0), fact),
-            YarnFact::Waits(master, Some(span), _) if self.tells_waits => {
-                self.waited(at, master, span);
+            YarnFact::Waits(master, span, next) => {
+                self.jobs[master.index()].waits = next.map(|wait| (wait, at));
+                if let Some(span) = span.filter(|_| self.tells_waits) {
+                    self.waited(at, master, span);
+                }
             }
-            YarnFact::Share(_) | YarnFact::Waits(..) => {}
+            YarnFact::Share(_) => {}
         }
     }
 
@@ -268,17 +319,7 @@ impl Translator {
             true => SlotKind::Reduce,
             false => SlotKind::Map,
         };
-        let reason = match span.reason {
-            YarnWait::Activation => Reason::JobLimit,
-            YarnWait::Offer => Reason::Other("no node was offered"),
-            YarnWait::Share => Reason::Other("others come before it"),
-            YarnWait::QueueMaximum => Reason::Other("its queue has all that it may have"),
-            YarnWait::UserLimit => Reason::UserLimit,
-            YarnWait::Locality => Reason::Delay(at.saturating_since(span.from)),
-            YarnWait::Room => Reason::NoRoom,
-            YarnWait::Acquisition => Reason::Other("its master gets containers at its next call"),
-            YarnWait::Launch => Reason::Other("its containers begin at heartbeats of their nodes"),
-        };
+        let reason = job.reason(span.reason, at.saturating_since(span.from));
         let (from, to, times) = (span.from, at, span.times.max(1));
         let holders = Holders::NONE;
         let fact = JobFact::Refused { kind, from, to, times, reason, holders };
@@ -351,12 +392,12 @@ impl Translator {
     /// Makes a success void: the task is done again.
     fn lose_output(&mut self, at: SimTime, place: usize, attempt: AttemptId, tracker: TrackerId) {
         let job = &mut self.jobs[place];
-        job.waiting[attempt.slot()].push_back(attempt.task.index);
+        job.waiting[attempt.slot()].insert(attempt.task.index);
         job.done[attempt.slot()] -= 1;
         self.learn(at, place, attempt, tracker, AttemptState::Killed);
     }
 
-    /// Gives a container a row and, if its priority is that of tasks, an attempt.
+    /// Gives a container a row. With one for its master, a job is initialised.
     fn allocated(
         &mut self,
         at: SimTime,
@@ -367,8 +408,12 @@ impl Translator {
     ) {
         let Some(place) = self.place_of(id.app) else { return };
         let node = TrackerId(node.0);
+        let job = &mut self.jobs[place];
+        let job_id = job.spec.id;
+        let is_first_master =
+            priority <= LAST_OF_MASTERS && !mem::replace(&mut job.has_container, true);
         let row = ContainerRow {
-            job: self.jobs[place].spec.id.0,
+            job: job_id.0,
             number: id.number,
             kind: "none".into(),
             priority: priority.unsigned_abs(),
@@ -380,36 +425,29 @@ impl Translator {
             ..ContainerRow::default()
         };
         self.open.insert(id, OpenContainer { node, attempt: None, is_started: false, row });
-        let kind = match priority {
-            // Maps have priority 20, failed ones 5; reduces 10; masters 0 or 1.
-            20 | 5 => SlotKind::Map,
-            10 => SlotKind::Reduce,
-            _ => {
-                let job = &mut self.jobs[place];
-                if !mem::replace(&mut job.has_container, true) {
-                    let id = job.spec.id;
-                    self.tell(at, Fact::Job(id, JobFact::Initialised));
-                }
-                return;
-            }
-        };
-        // MapReduce's masters match containers with places, so nobody knows the task yet.
-        let is_next = self.master != MasterMode::MapReduce;
-        let next = is_next.then(|| self.jobs[place].waiting[kind].pop_front());
-        if let Some(index) = next.flatten() {
-            self.assign(at, place, id, (kind, index));
+        if is_first_master {
+            self.tell(at, Fact::Job(job_id, JobFact::Initialised));
         }
     }
 
-    /// Lets a container stand for a task.
-    fn assign(&mut self, at: SimTime, place: usize, id: ContainerId, task: (SlotKind, u32)) {
-        let (kind, index) = task;
-        let Some(container) = self.open.get_mut(&id) else { return };
+    /// Lets a container stand for the task for which its master launches it.
+    fn assign(&mut self, at: SimTime, place: usize, id: ContainerId, task: u32) {
+        let (kind, index) = self.jobs[place].task_at(task);
+        if !self.jobs[place].waiting[kind].remove(&index) {
+            self.take_back(at, place, id.app, (kind, index));
+        }
         let job = &mut self.jobs[place];
         let attempt = job.attempt(kind, index);
-        container.attempt = Some(attempt);
-        job.running[kind] += 1;
         let asked = job.asked[kind].get(index as usize).copied().flatten();
+        let host = asked.map(|node| self.name_of(node)).unwrap_or_default();
+        let (job, Some(container)) = (&mut self.jobs[place], self.open.get_mut(&id)) else {
+            return;
+        };
+        job.running[kind] += 1;
+        container.attempt = Some(attempt);
+        container.row.kind = kind.word().into();
+        container.row.task = Some(index);
+        container.row.asked_host = host.as_str().into();
         let locality = asked
             .filter(|_| kind == SlotKind::Map)
             .and_then(|asked| Locality::of(container.node, &[asked], &self.topology));
@@ -460,11 +498,7 @@ impl Translator {
         let job = &mut self.jobs[place];
         let kind = attempt.slot();
         job.running[kind] = job.running[kind].saturating_sub(1);
-        // One that never began is the next that the master launches.
-        match was_started {
-            true => job.waiting[kind].push_back(attempt.task.index),
-            false => job.waiting[kind].push_front(attempt.task.index),
-        }
+        job.waiting[kind].insert(attempt.task.index);
         self.learn(at, place, attempt, node, AttemptState::Killed);
     }
 
@@ -481,7 +515,7 @@ impl Translator {
         let (node, attempt, ms) = (container.node, container.attempt, at.as_millis());
         let row = &mut container.row;
         match *fact {
-            ContainerFact::Assigned(task) => self.launched_for(at, place, id, task),
+            ContainerFact::Assigned(task) => self.assign(at, place, id, task),
             ContainerFact::IsMaster => row.kind = "am".into(),
             ContainerFact::Acquired => {
                 let span = ms.saturating_sub(row.allocated_ms);
@@ -554,26 +588,6 @@ impl Translator {
         }
     }
 
-    /// Notes the task for which a master launches a container.
-    fn launched_for(&mut self, at: SimTime, place: usize, id: ContainerId, task: u32) {
-        let (kind, index) = self.jobs[place].task_at(task);
-        let attempt = self.open[&id].attempt;
-        if attempt.is_none_or(|of| (of.slot(), of.task.index) != (kind, index)) {
-            self.kill(at, id);
-            if !self.jobs[place].take(kind, index) {
-                self.take_back(at, place, id.app, (kind, index));
-            }
-            self.assign(at, place, id, (kind, index));
-        }
-        let asked = self.jobs[place].asked[kind].get(index as usize).copied().flatten();
-        let host = asked.map(|node| self.name_of(node));
-        if let Some(container) = self.open.get_mut(&id) {
-            container.row.kind = kind.word().into();
-            container.row.task = Some(index);
-            container.row.asked_host = host.unwrap_or_default().as_str().into();
-        }
-    }
-
     /// Takes a task from the container that stands for it, or makes its success void.
     fn take_back(&mut self, at: SimTime, place: usize, app: AppId, task: (SlotKind, u32)) {
         let holder = self.open.iter().find(|(other, container)| {
@@ -588,7 +602,7 @@ impl Translator {
         if let Some((attempt, tracker)) = done.map(|at| succeeded.swap_remove(at)) {
             self.lose_output(at, place, attempt, tracker);
         }
-        self.jobs[place].take(task.0, task.1);
+        self.jobs[place].waiting[task.0].remove(&task.1);
     }
 
     fn succeed(&mut self, at: SimTime, place: usize, attempt: AttemptId, node: TrackerId) {
@@ -621,7 +635,7 @@ impl Translator {
     }
 
     /// Completes the table, and returns how the run ended.
-    pub(crate) fn end(&mut self, ending: Ending<()>) -> Result<Ending, (PathBuf, io::Error)> {
+    pub(crate) fn end(&mut self, ending: Ending) -> Result<Ending, (PathBuf, io::Error)> {
         let left: Vec<ContainerId> = self.open.keys().copied().collect();
         left.into_iter().for_each(|id| self.write(id));
         if let Some(table) = &mut self.table
@@ -638,17 +652,10 @@ impl Translator {
             _ if self.fault.is_some() => {
                 Ending::PolicyFailed(self.fault.take().unwrap_or_default())
             }
-            Ending::Stopped(stop) => Ending::Stopped(match stop {
-                RunStop::Done => RunStop::Done,
-                RunStop::TimeUp => RunStop::TimeUp,
-                RunStop::TimeLimit => RunStop::TimeLimit,
-                RunStop::Stalled(_) => RunStop::Stalled(Box::new(self.stall())),
-            }),
-            Ending::PolicyFailed(words) => Ending::PolicyFailed(words),
-            Ending::Panicked(words) => Ending::Panicked(words),
-            Ending::BeyondTime => Ending::BeyondTime,
-            Ending::SinkBroke => Ending::SinkBroke,
-            Ending::GivenUp => Ending::GivenUp,
+            Ending::Stopped(RunStop::Stalled(_)) => {
+                Ending::Stopped(RunStop::Stalled(Box::new(self.stall())))
+            }
+            ending => ending,
         };
         Ok(ending)
     }

@@ -332,8 +332,9 @@ impl Prepared {
             options.time_limit.map(|limit| limit.saturating_sub(self.took + begun.elapsed()));
         let until = scenario.until.map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
         let (stats, ending, of_line) = if let Some(line) = line {
-            let folder = folder.as_deref();
-            let run = LineRun { scenario, site, events, folder, time_limit, transport, verify };
+            let (folder, pace) = (folder.as_deref(), options.pace);
+            let run =
+                LineRun { scenario, site, events, folder, pace, time_limit, transport, verify };
             let LineEnd { stats, ending, breaches } =
                 line.play(run).map_err(|(path, source)| RecordError::Write { path, source })?;
             (stats, ending, verify.then(|| Verifier::of_breaches(breaches)))

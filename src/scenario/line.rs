@@ -22,7 +22,7 @@ use mumakil_base::units::SimTime;
 use mumakil_base::units::tell::{listed, quoted};
 use mumakil_core::cluster::Topology;
 use mumakil_core::mapred::{Hadoop, PolicyEntry, SchedulerChoice};
-use mumakil_runtime::{Ending, EventSink, RunStats, Transport};
+use mumakil_runtime::{ClockPace, Ending, EventSink, RunStats, Transport};
 use mumakil_yaml::{Path, YamlProblem};
 
 /// The emulation of a line of Hadoop whose protocol is not MapReduce v1's.
@@ -73,6 +73,8 @@ pub struct LineRun<'r> {
     pub events: Box<dyn EventSink>,
     /// The folder for tables of its own; `None` writes none.
     pub folder: Option<&'r path::Path>,
+    /// Holds the run to the pace set in the live view; `None` if nobody watches it.
+    pub pace: Option<Box<dyn ClockPace>>,
     /// How long the run may take in real time.
     pub time_limit: Option<Duration>,
     /// How messages travel on the virtual clock.

@@ -5,35 +5,34 @@
 //! applications was looked at.
 
 use super::YarnCapacity;
-use super::queues::CapacityQueueId;
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::ClusterBooks;
+use crate::scheduler::tree::QueueId;
 use crate::size::YarnSize;
 
 impl YarnCapacity {
     /// Lets waiting applications begin, by number, as far as the limits for masters allow; the
     /// first one of a queue always may.
-    pub(super) fn activate(&mut self, books: &mut ClusterBooks, queue: CapacityQueueId) {
+    pub(super) fn activate(&mut self, books: &mut ClusterBooks, queue: QueueId) {
         let calculator = self.calculator();
         let step = books.limits.minimum;
-        let of = self.queues.get(queue);
-        let leaf = self.leaf(queue);
+        let leaf = self.queues.get(queue);
         let capacity = self.capacity_of(books, queue);
         let current = calculator.max(books.total, capacity, leaf.current_limit);
         let limit = calculator.times_up(current, f64::from(leaf.max_master_share), step);
-        let users = books.asking_users(&of.path).max(1);
+        let users = books.asking_users(&leaf.path).max(1);
         let user_share = (leaf.user_limit_percent as f32 / 100.0).max(1.0 / users as f32);
         let factor = leaf.max_master_share * user_share * leaf.user_limit_factor;
         let user_limit = calculator.times_up(capacity, f64::from(factor), step);
         for id in leaf.pending.clone() {
             let (user, master) = (&books.app(id).user, self.apps[&id].master);
-            let leaf = self.leaf(queue);
+            let leaf = self.queues.get(queue);
             let is_over = self.is_more(books, master + leaf.masters, limit)
                 || self.is_more(books, master + leaf.user(user).masters, user_limit);
             if is_over && !leaf.active.is_empty() {
                 continue;
             }
-            let leaf = self.leaf_mut(queue);
+            let leaf = self.queues.get_mut(queue);
             leaf.pending.remove(&id);
             leaf.active.insert(id);
             leaf.masters += master;
@@ -46,13 +45,13 @@ impl YarnCapacity {
     }
 
     /// Returns a queue's share of the cluster, in whole steps.
-    pub(super) fn capacity_of(&self, books: &ClusterBooks, queue: CapacityQueueId) -> YarnSize {
+    pub(super) fn capacity_of(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
         let capacity = f64::from(self.queues.get(queue).capacity);
         self.calculator().times_up(books.total, capacity, books.limits.minimum)
     }
 
     /// Returns the most that a queue may have by its settings, in whole steps.
-    pub(super) fn maximum_of(&self, books: &ClusterBooks, queue: CapacityQueueId) -> YarnSize {
+    pub(super) fn maximum_of(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
         let max = f64::from(self.queues.get(queue).max_capacity);
         self.calculator().times_down(books.total, max, books.limits.minimum)
     }
@@ -61,38 +60,28 @@ impl YarnCapacity {
     pub(super) fn limit_of_child(
         &self,
         books: &ClusterBooks,
-        child: CapacityQueueId,
+        child: QueueId,
         parent_limit: YarnSize,
     ) -> YarnSize {
         let calculator = self.calculator();
-        let of = self.queues.get(child);
-        let above = of.parent.map_or(YarnSize::NONE, |parent| self.queues.get(parent).used);
-        let left = parent_limit - above + of.used;
+        let parent = self.queues.parent(child);
+        let above = parent.map_or(YarnSize::NONE, |parent| self.queues.get(parent).used);
+        let left = parent_limit - above + self.queues.get(child).used;
         let limit = calculator.min(books.total, left, self.maximum_of(books, child));
         calculator.rounded_down(limit, books.limits.minimum)
     }
 
     /// Notes the limit with which a leaf is offered something.
-    pub(super) fn note_limit(
-        &mut self,
-        books: &ClusterBooks,
-        queue: CapacityQueueId,
-        limit: YarnSize,
-    ) {
+    pub(super) fn note_limit(&mut self, books: &ClusterBooks, queue: QueueId, limit: YarnSize) {
         let most = self.maximum_of(books, queue);
-        self.leaf_mut(queue).offered_limit = self.calculator().min(books.total, most, limit);
+        self.queues.get_mut(queue).offered_limit = self.calculator().min(books.total, most, limit);
     }
 
     /// Sets all limits anew after the cluster has changed.
-    pub(super) fn set_limits(
-        &mut self,
-        books: &mut ClusterBooks,
-        queue: CapacityQueueId,
-        limit: YarnSize,
-    ) {
-        if self.queues.get(queue).leaf.is_some() {
+    pub(super) fn set_limits(&mut self, books: &mut ClusterBooks, queue: QueueId, limit: YarnSize) {
+        if self.queues.get(queue).is_leaf() {
             self.note_limit(books, queue, limit);
-            let leaf = self.leaf_mut(queue);
+            let leaf = self.queues.get_mut(queue);
             leaf.current_limit = leaf.offered_limit;
             self.activate(books, queue);
         }

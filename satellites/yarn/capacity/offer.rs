@@ -5,13 +5,14 @@
 //! the queue it is kept for, until it is filled or given up.
 
 use super::YarnCapacity;
-use super::queues::{CapacityQueueId, CapacityQueues};
+use super::queues::CapacityQueues;
 use super::settings::CapacitySettings;
 use crate::event::YarnWait;
 use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
-use crate::scheduler::books::{ClusterBooks, NewContainer, NodeReservation};
+use crate::scheduler::books::{ClusterBooks, ContainerGrant};
+use crate::scheduler::tree::QueueId;
 use crate::size::YarnSize;
 
 /// The result of an offer.
@@ -28,7 +29,7 @@ struct NodeTry {
     priority: AskPriority,
     node: NodeId,
     /// The container that the node is kept for, if it is.
-    kept: Option<NodeReservation>,
+    kept: Option<ContainerGrant>,
     /// How much of the application's reservations must be given up first.
     to_give_up: YarnSize,
 }
@@ -52,25 +53,25 @@ impl YarnCapacity {
     }
 
     /// Offers a kept node to the application that it is kept for.
-    fn offer_kept(&mut self, books: &mut ClusterBooks, node: NodeId, kept: NodeReservation) {
-        let NodeReservation { container, priority, .. } = kept;
-        let queue = self.apps[&container.app].queue;
+    fn offer_kept(&mut self, books: &mut ClusterBooks, node: NodeId, kept: ContainerGrant) {
+        let ContainerGrant { id, priority, .. } = kept;
+        let queue = self.apps[&id.app].queue;
         self.note_limit(books, queue, books.total);
-        if books.app(container.app).asks.any(priority).count == 0 {
+        if books.app(id.app).asks.any(priority).count == 0 {
             if let Some(freed) = books.unreserve(node) {
                 self.freed(books, &freed);
             }
         } else {
             let to_give_up = YarnSize::NONE;
             let kept = Some(kept);
-            self.try_node(books, NodeTry { app: container.app, priority, node, kept, to_give_up });
+            self.try_node(books, NodeTry { app: id.app, priority, node, kept, to_give_up });
         }
     }
 
     fn offer_parent(
         &mut self,
         books: &mut ClusterBooks,
-        queue: CapacityQueueId,
+        queue: QueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {
@@ -100,16 +101,16 @@ impl YarnCapacity {
     fn offer_children(
         &mut self,
         books: &mut ClusterBooks,
-        queue: CapacityQueueId,
+        queue: QueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {
         let mut assignment = QueueAssignment::NOTHING;
         for child in self.queues.by_used_capacity(queue) {
             let limit = self.limit_of_child(books, child, limit);
-            assignment = match self.queues.get(child).leaf {
-                Some(_) => self.offer_leaf(books, child, node, limit),
-                None => self.offer_parent(books, child, node, limit),
+            assignment = match self.queues.get(child).is_leaf() {
+                true => self.offer_leaf(books, child, node, limit),
+                false => self.offer_parent(books, child, node, limit),
             };
             if self.calculator().is_some(books.total, assignment.size) {
                 break;
@@ -123,7 +124,7 @@ impl YarnCapacity {
     fn excess(
         &self,
         books: &ClusterBooks,
-        queue: CapacityQueueId,
+        queue: QueueId,
         limit: YarnSize,
         more: YarnSize,
         reserved: impl FnOnce() -> YarnSize,
@@ -144,23 +145,22 @@ impl YarnCapacity {
     }
 
     /// Returns what is kept for the applications of a queue and of those below.
-    fn reserved_in(&self, books: &ClusterBooks, queue: CapacityQueueId) -> YarnSize {
+    fn reserved_in(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
         let of = self.queues.get(queue);
         let children = of.children.iter().map(|child| self.reserved_in(books, *child));
-        let apps = of.leaf.iter().flat_map(|leaf| &leaf.active);
-        let own = apps.map(|app| books.app(*app).reserved);
+        let own = of.active.iter().map(|app| books.app(*app).reserved);
         children.chain(own).fold(YarnSize::NONE, |sum, size| sum + size)
     }
 
     fn offer_leaf(
         &mut self,
         books: &mut ClusterBooks,
-        queue: CapacityQueueId,
+        queue: QueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {
         self.note_limit(books, queue, limit);
-        let apps: Vec<AppId> = self.leaf(queue).active.iter().copied().collect();
+        let apps: Vec<AppId> = self.queues.get(queue).active.iter().copied().collect();
         for app in apps {
             let asks = &books.app(app).asks;
             let wanted = asks.priorities().filter(|priority| 0 < asks.any(*priority).count);
@@ -174,7 +174,7 @@ impl YarnCapacity {
                     continue;
                 }
                 let user_limit = self.user_limit(books, app, size);
-                let leaf = self.leaf_mut(queue);
+                let leaf = self.queues.get_mut(queue);
                 leaf.current_limit = leaf.offered_limit;
                 let excess = self.excess(books, queue, limit, size, || books.app(app).reserved);
                 let Some(excess) = excess else {
@@ -209,11 +209,11 @@ impl YarnCapacity {
     pub(super) fn user_limit(&self, books: &ClusterBooks, app: AppId, size: YarnSize) -> YarnSize {
         let (calculator, total) = (self.calculator(), books.total);
         let queue = self.apps[&app].queue;
-        let (of, leaf) = (self.queues.get(queue), self.leaf(queue));
+        let leaf = self.queues.get(queue);
         let capacity = calculator.max(total, self.capacity_of(books, queue), size);
         let current =
-            if self.is_more(books, capacity, of.used) { capacity } else { of.used + size };
-        let users = books.asking_users(&of.path);
+            if self.is_more(books, capacity, leaf.used) { capacity } else { leaf.used + size };
+        let users = books.asking_users(&leaf.path);
         let by_users = calculator.part_of(current, users);
         let percent = current.times(f64::from(leaf.user_limit_percent));
         let by_percent = calculator.part_of(percent, 100);
@@ -233,7 +233,7 @@ impl YarnCapacity {
         excess: YarnSize,
     ) -> Option<YarnSize> {
         let entry = books.app(app);
-        let used = self.leaf(self.apps[&app].queue).user(&entry.user).used;
+        let used = self.queues.get(self.apps[&app].queue).user(&entry.user).used;
         if !self.is_more(books, used, limit) {
             return Some(excess);
         }
@@ -325,8 +325,10 @@ impl YarnCapacity {
         }
         let fits = 0 < self.calculator().containers(entry.free, size);
         // A number is used up, whatever comes of it.
-        let id = kept.map_or_else(|| books.next_container(app), |kept| kept.container);
-        let granted = kept.map_or(size, |kept| kept.size);
+        let grant = kept.unwrap_or_else(|| {
+            let id = books.next_container(app);
+            ContainerGrant { id, size, priority }
+        });
         let may_get_more = self.may_get_more(books, app, priority, size);
         let must_give_up = self.calculator().is_some(books.total, to_give_up);
         if fits {
@@ -340,15 +342,14 @@ impl YarnCapacity {
                     return YarnSize::NONE;
                 }
             }
-            let new = NewContainer { id, node, priority, closeness, size: granted };
-            let has_rows = books.allocate(new);
-            assert!(has_rows, "{}: the rows of {id:?} were there", books.now);
-            return granted;
+            let has_rows = books.allocate(node, grant, closeness);
+            assert!(has_rows, "{}: the rows of {:?} were there", books.now, grant.id);
+            return grant.size;
         }
         books.note_wait(app, YarnWait::Room);
         let is_pointless = self.settings.continues_looking && kept.is_none() && must_give_up;
         if (may_get_more || kept.is_some()) && !is_pointless {
-            books.reserve(node, NodeReservation { container: id, size: granted, priority });
+            books.reserve(node, grant);
             return size;
         }
         YarnSize::NONE

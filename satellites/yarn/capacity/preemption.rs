@@ -6,16 +6,17 @@
 //! enough ago and are still chosen.
 
 use super::YarnCapacity;
-use super::queues::{CapacityQueueId, CapacityQueues};
+use super::queues::CapacityQueues;
 use crate::message::{AppId, ContainerEnd, ContainerId, NodeId};
 use crate::scheduler::books::ClusterBooks;
+use crate::scheduler::tree::QueueId;
 use crate::scheduler::{YarnScheduler, end_container};
 use crate::size::{SizeCalculator, YarnSize};
 
 /// A queue, as the monitor sees it in one round.
 #[derive(Debug)]
 struct IdealQueue {
-    id: CapacityQueueId,
+    id: QueueId,
     current: YarnSize,
     pending: YarnSize,
     guaranteed: YarnSize,
@@ -59,7 +60,7 @@ impl Scale {
 impl YarnCapacity {
     /// Does a round of the monitor.
     pub(super) fn preempt(&mut self, books: &mut ClusterBooks) {
-        let Some(settings) = self.settings.preemption else { return };
+        let settings = self.settings;
         let scale = Scale(self.calculator(), books.total);
         let mut root = self.ideal_queue(books, CapacityQueues::ROOT);
         root.ideal = root.guaranteed;
@@ -87,7 +88,7 @@ impl YarnCapacity {
         self.marked.retain(|_, since| now <= *since + 2 * wait);
     }
 
-    fn ideal_queue(&self, books: &ClusterBooks, id: CapacityQueueId) -> IdealQueue {
+    fn ideal_queue(&self, books: &ClusterBooks, id: QueueId) -> IdealQueue {
         let scale = Scale(self.calculator(), books.total);
         let queue = self.queues.get(id);
         let guaranteed = books.total.times(f64::from(queue.capacity));
@@ -95,7 +96,7 @@ impl YarnCapacity {
         let extra = if is_above { queue.used - guaranteed } else { YarnSize::NONE };
         let children: Vec<IdealQueue> =
             queue.children.iter().map(|child| self.ideal_queue(books, *child)).collect();
-        let is_leaf = queue.leaf.is_some();
+        let is_leaf = queue.is_leaf();
         let lost_below = children.iter().fold(YarnSize::NONE, |sum, it| sum + it.lost_extra);
         let kept_extra = match is_leaf {
             true if queue.is_preemption_disabled => extra,
@@ -125,8 +126,8 @@ impl YarnCapacity {
     }
 
     /// Returns what the active applications of a leaf want, as far as their users may have it.
-    fn pending(&self, books: &ClusterBooks, queue: CapacityQueueId) -> YarnSize {
-        let leaf = self.leaf(queue);
+    fn pending(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
+        let leaf = self.queues.get(queue);
         let mut left: Vec<(&str, YarnSize)> = Vec::new();
         let mut pending = YarnSize::NONE;
         for app in &leaf.active {
@@ -145,7 +146,7 @@ impl YarnCapacity {
     }
 
     fn choose(&self, books: &ClusterBooks, queue: &IdealQueue, choice: &mut PreemptionChoice) {
-        let Some(settings) = self.settings.preemption else { return };
+        let settings = self.settings;
         if !queue.children.is_empty() {
             queue.children.iter().for_each(|child| self.choose(books, child, choice));
             return;
@@ -156,17 +157,16 @@ impl YarnCapacity {
         if of.is_preemption_disabled || !scale.is_more(queue.current, ignored) {
             return;
         }
-        let leaf = self.leaf(queue.id);
         let mut wanted = queue.surplus.times(settings.natural_termination);
         let mut masters = Vec::new();
-        for app in leaf.active.iter().rev() {
+        for app in of.active.iter().rev() {
             if scale.is_more(wanted, YarnSize::NONE) {
                 take_from(scale, books, *app, &mut wanted, choice, &mut masters);
             }
         }
         // Masters go last, and only those above what masters may have in the queue.
         let share = books.total.times(f64::from(of.capacity));
-        let limit = share.times(f64::from(leaf.max_master_share));
+        let limit = share.times(f64::from(of.max_master_share));
         let mut held = masters.iter().fold(YarnSize::NONE, |sum, (_, size)| sum + *size);
         for (id, size) in masters {
             if !scale.is_more(wanted, YarnSize::NONE) || !scale.is_more(held, limit) {

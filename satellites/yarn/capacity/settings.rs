@@ -1,16 +1,13 @@
-//! The settings of `capacity-scheduler.xml`, and those of the preemption monitor.
+//! The settings of `capacity-scheduler.xml` for all queues, and those of the preemption monitor.
 
-use std::collections::BTreeMap;
-
+use crate::settings::HadoopProperties;
 use crate::size::{SizeCalculator, SizeLimits, YarnSize};
+use mumakil_base::units::SimSpan;
 
 /// The settings of the capacity scheduler.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CapacitySettings {
-    /// All properties of the file, by name.
-    pub(crate) properties: BTreeMap<String, String>,
     pub(crate) calculator: SizeCalculator,
-    pub(crate) preemption: Option<CapacityPreemptionSettings>,
     /// The largest container, as it is set, whatever nodes there are.
     pub(crate) maximum: YarnSize,
     pub(crate) minimum: YarnSize,
@@ -20,63 +17,45 @@ pub(crate) struct CapacitySettings {
     pub(crate) resets_after_rack: bool,
     /// Whether an application may give up a reservation for a container on another node.
     pub(crate) continues_looking: bool,
-}
-
-/// The settings of the preemption monitor.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CapacityPreemptionSettings {
-    pub(crate) interval_ms: u64,
+    /// Whether the monitor runs.
+    pub(crate) monitors: bool,
+    pub(crate) monitor_interval: SimSpan,
     pub(crate) max_wait_before_kill_ms: u64,
     pub(crate) total_per_round: f32,
     pub(crate) max_ignored: f64,
     pub(crate) natural_termination: f64,
+    /// Whether the monitor only looks.
     pub(crate) is_observer: bool,
 }
 
 impl CapacitySettings {
-    const PREFIX: &str = "yarn.scheduler.capacity.";
-
-    /// Reads the properties of the file; the error names the one that is wrong.
-    pub(crate) fn new(
-        properties: BTreeMap<String, String>,
-        limits: SizeLimits,
-        preemption: Option<CapacityPreemptionSettings>,
-    ) -> Result<Self, String> {
-        let mut settings = Self {
-            properties,
-            preemption,
+    /// Reads the properties; the error names the one that is wrong.
+    pub(crate) fn of(site: &HadoopProperties, limits: SizeLimits) -> Result<Self, String> {
+        let of_queues = |name: &str| format!("yarn.scheduler.capacity.{name}");
+        let of_monitor =
+            |name: &str| format!("yarn.resourcemanager.monitor.capacity.preemption.{name}");
+        let is_dominant = site
+            .text(&of_queues("resource-calculator"))
+            .is_some_and(|class| class.ends_with(".DominantResourceCalculator"));
+        Ok(Self {
+            calculator: match is_dominant {
+                true => SizeCalculator::Dominant,
+                false => SizeCalculator::Memory,
+            },
             maximum: limits.maximum,
             minimum: limits.minimum,
-            ..Self::default()
-        };
-        let calculator = settings.properties.get(&format!("{}resource-calculator", Self::PREFIX));
-        if calculator.is_some_and(|class| class.trim().ends_with(".DominantResourceCalculator")) {
-            settings.calculator = SizeCalculator::Dominant;
-        }
-        settings.node_locality_delay = settings.get("node-locality-delay", 0)?;
-        settings.resets_after_rack = settings.is_on("rack-locality-full-reset", true);
-        settings.continues_looking = settings.is_on("reservations-continue-look-all-nodes", true);
-        Ok(settings)
-    }
-
-    /// Returns a setting by its name after the common prefix, or the default; the error names the
-    /// setting.
-    pub(crate) fn get<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, String> {
-        let key = format!("{}{name}", Self::PREFIX);
-        self.properties.get(&key).map_or(Ok(default), |text| {
-            text.trim().parse().map_err(|_| format!("`{key}`: `{text}` is no number"))
+            node_locality_delay: site.get(&of_queues("node-locality-delay"), 0)?,
+            resets_after_rack: site.is_on(&of_queues("rack-locality-full-reset"), true),
+            continues_looking: site.is_on(&of_queues("reservations-continue-look-all-nodes"), true),
+            monitors: site.is_on("yarn.resourcemanager.scheduler.monitor.enable", false),
+            monitor_interval: site.interval(&of_monitor("monitoring_interval"), 3_000)?,
+            max_wait_before_kill_ms: site
+                .get::<u32>(&of_monitor("max_wait_before_kill"), 15_000)?
+                .into(),
+            total_per_round: site.get(&of_monitor("total_preemption_per_round"), 0.1)?,
+            max_ignored: site.get(&of_monitor("max_ignored_over_capacity"), 0.1)?,
+            natural_termination: site.get(&of_monitor("natural_termination_factor"), 0.2)?,
+            is_observer: site.is_on(&of_monitor("observe_only"), false),
         })
-    }
-
-    /// Returns the names of the queues below one; none if it is a leaf.
-    pub(crate) fn children(&self, path: &str) -> Vec<&str> {
-        let list = self.properties.get(&format!("{}{path}.queues", Self::PREFIX));
-        let names = list.map_or("", String::as_str).split(',').map(str::trim);
-        names.filter(|name| !name.is_empty()).collect()
-    }
-
-    pub(crate) fn is_on(&self, name: &str, default: bool) -> bool {
-        let value = self.properties.get(&format!("{}{name}", Self::PREFIX));
-        value.map_or(default, |text| text.trim().eq_ignore_ascii_case("true"))
     }
 }

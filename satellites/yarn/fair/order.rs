@@ -49,6 +49,30 @@ impl FairPolicy {
             Self::Dominant => by_dominant(cluster, one, other).then(by_start),
         }
     }
+
+    /// Returns those at an offer in their order.
+    pub(super) fn sorted<'a, K: Copy + 'a>(
+        self,
+        cluster: YarnSize,
+        all: impl Iterator<Item = FairContender<'a, K>>,
+    ) -> Vec<K> {
+        let mut all: Vec<FairContender<'a, K>> = all.collect();
+        java::sort(&mut all, |one, other| self.compare(cluster, one, other));
+        all.into_iter().map(|it| it.key).collect()
+    }
+
+    /// Returns the one that would be offered last; the first of those that tie.
+    pub(super) fn last<'a, K: Copy + 'a>(
+        self,
+        cluster: YarnSize,
+        all: impl Iterator<Item = FairContender<'a, K>>,
+    ) -> Option<K> {
+        let last = all.reduce(|last, next| match self.compare(cluster, &next, &last) {
+            Ordering::Greater => next,
+            _ => last,
+        })?;
+        Some(last.key)
+    }
 }
 
 fn by_memory<K>(one: &FairContender<'_, K>, other: &FairContender<'_, K>) -> Ordering {

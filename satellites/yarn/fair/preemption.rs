@@ -7,11 +7,12 @@
 //! the least important priority.
 
 use super::YarnFair;
-use super::order::{FairContender, FairPolicy};
-use super::queues::{FairQueueId, FairQueues};
+use super::order::FairPolicy;
+use super::queues::FairQueues;
 use crate::message::{AppId, ContainerEnd, ContainerId};
 use crate::scheduler::books::{ClusterBooks, ContainerState};
 use crate::scheduler::end_container;
+use crate::scheduler::tree::QueueId;
 use crate::size::YarnSize;
 
 impl YarnFair {
@@ -20,7 +21,7 @@ impl YarnFair {
         let now = books.now.as_millis();
         for id in self.queues.leaves() {
             let queue = self.queues.get_mut(id);
-            let targets = [queue.min, queue.share.times(f64::from(queue.threshold))];
+            let targets = [queue.set.min, queue.share.times(f64::from(queue.set.threshold))];
             for (which, target) in targets.into_iter().enumerate() {
                 let is_starved = queue.usage.memory < target.memory.min(queue.demand.memory);
                 if !is_starved {
@@ -32,14 +33,14 @@ impl YarnFair {
 
     /// Warns and kills, if the cluster is busy enough.
     pub(super) fn preempt(&mut self, books: &mut ClusterBooks) {
-        let Some(settings) = self.settings.preemption else { return };
         let [memory, cores] = [
             books.used.memory as f32 / books.total.memory as f32,
             books.used.cores as f32 / books.total.cores as f32,
         ];
         let now = books.now.as_millis();
-        let is_busy = settings.utilization < memory.max(cores);
-        if !is_busy || now - self.last_preemption < settings.interval_ms {
+        let is_busy = self.settings.preemption_utilization < memory.max(cores);
+        let is_due = self.settings.preemption_interval_ms <= now - self.last_preemption;
+        if !self.settings.preempts || !is_busy || !is_due {
             return;
         }
         self.last_preemption = now;
@@ -51,13 +52,14 @@ impl YarnFair {
     }
 
     /// Returns the memory that a starved queue may take from others.
-    fn starvation(&self, id: FairQueueId, now: u64) -> i32 {
+    fn starvation(&self, id: QueueId, now: u64) -> i32 {
         let queue = self.queues.get(id);
-        let missing = [queue.min, queue.share].into_iter().enumerate().map(|(which, target)| {
-            let is_late = queue.timeouts_ms[which] < now - queue.fed_at[which];
-            let target = target.memory.min(queue.demand.memory);
-            if is_late { target - queue.usage.memory } else { 0 }
-        });
+        let missing =
+            [queue.set.min, queue.share].into_iter().enumerate().map(|(which, target)| {
+                let is_late = queue.set.timeouts_ms[which] < now - queue.fed_at[which];
+                let target = target.memory.min(queue.demand.memory);
+                if is_late { target - queue.usage.memory } else { 0 }
+            });
         missing.fold(0, i32::max)
     }
 
@@ -84,7 +86,7 @@ impl YarnFair {
 
     fn warn_or_kill(&mut self, books: &mut ClusterBooks, id: ContainerId) {
         let now = books.now.as_millis();
-        let wait = self.settings.preemption.map_or(0, |settings| settings.wait_before_kill_ms);
+        let wait = self.settings.wait_before_kill_ms;
         let size = books.app(id.app).live[&id.number].size;
         let app = self.app_mut(id.app);
         if let Some(since) = app.warned.get(&id.number) {
@@ -126,14 +128,14 @@ impl YarnFair {
     }
 
     /// Chooses the next container to warn; `None` ends the choice.
-    fn choose(&self, books: &ClusterBooks, id: FairQueueId) -> Option<ContainerId> {
+    fn choose(&self, books: &ClusterBooks, id: QueueId) -> Option<ContainerId> {
         let queue = self.queues.get(id);
         if !queue.is_leaf {
             let children = queue.children.iter().map(|child| self.queues.contender(*child));
-            return self.choose(books, last(queue.policy, books.total, children)?);
+            return self.choose(books, queue.set.policy.last(books.total, children)?);
         }
-        let above = self.queues.get(queue.parent?);
-        let is_over = match above.policy {
+        let above = self.queues.get(self.queues.parent(id)?);
+        let is_over = match above.set.policy {
             FairPolicy::Dominant => !queue.usage.fits_in(queue.share),
             FairPolicy::Fair | FairPolicy::Fifo => queue.share.memory < queue.usage.memory,
         };
@@ -141,26 +143,11 @@ impl YarnFair {
             return None;
         }
         let apps = queue.runnable.iter().map(|app| self.app_contender(books, *app));
-        let app = last(queue.policy, books.total, apps)?;
+        let app = queue.set.policy.last(books.total, apps)?;
         let live = books.app(app).live.iter();
         let unwarned = live.filter(|(number, _)| !self.app(app).warned.contains_key(number));
         let (number, _) =
             unwarned.max_by_key(|(number, container)| (container.priority, **number))?;
         Some(ContainerId { app, number: *number })
     }
-}
-
-/// Returns the one that would be offered last; the first of those that tie.
-fn last<'a, K: Copy + 'a>(
-    policy: FairPolicy,
-    cluster: YarnSize,
-    contenders: impl Iterator<Item = FairContender<'a, K>>,
-) -> Option<K> {
-    let later =
-        contenders.reduce(
-            |last, next| {
-                if policy.compare(cluster, &next, &last).is_gt() { next } else { last }
-            },
-        );
-    later.map(|it| it.key)
 }

@@ -4,38 +4,27 @@
 //! containers do not count while others are chosen for preemption.
 
 use super::order::{FairContender, FairPolicy};
-use super::settings::FairSettings;
+use super::settings::{FairQueueSettings, FairSettings};
 use crate::message::AppId;
 use crate::scheduler::java;
+use crate::scheduler::tree::{QueueId, QueueTree};
 use crate::size::YarnSize;
 
-/// The number of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FairQueueId(usize);
-
 /// A queue.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FairQueue {
     /// The full name, such as `root.a`.
     pub(super) name: String,
-    pub(super) parent: Option<FairQueueId>,
     pub(super) is_leaf: bool,
     /// The queues below it, in the order of the last offer.
-    pub(super) children: Vec<FairQueueId>,
+    pub(super) children: Vec<QueueId>,
     /// Its applications that may run, in the order of the last offer.
     pub(super) runnable: Vec<AppId>,
     /// Its applications that may not run yet, in the order of arrival.
     pub(super) waiting: Vec<AppId>,
     /// How many applications run in it and below.
     pub(super) running: i32,
-    pub(super) policy: FairPolicy,
-    pub(super) weight: f32,
-    pub(super) min: YarnSize,
-    pub(super) max: YarnSize,
-    pub(super) max_running: i32,
-    pub(super) max_master_share: f32,
-    pub(super) timeouts_ms: [u64; 2],
-    pub(super) threshold: f32,
+    pub(super) set: FairQueueSettings,
     pub(super) demand: YarnSize,
     pub(super) share: YarnSize,
     pub(super) usage: YarnSize,
@@ -46,16 +35,13 @@ pub(super) struct FairQueue {
 }
 
 /// All queues.
-#[derive(Debug)]
-pub(super) struct FairQueues(Vec<FairQueue>);
+pub(super) type FairQueues = QueueTree<FairQueue>;
 
 impl FairQueues {
-    pub(super) const ROOT: FairQueueId = FairQueueId(0);
-
     /// Makes the root, its leaf `default`, and the queues of the file: first its leaves, then its
     /// parents, each in the order of Java's hash set, which matters where queues tie.
     pub(super) fn new(settings: &FairSettings) -> Self {
-        let mut queues = Self(Vec::new());
+        let mut queues = Self::default();
         queues.add(settings, "root", None, false);
         queues.make(settings, "root.default", true);
         for is_parent in [false, true] {
@@ -68,26 +54,13 @@ impl FairQueues {
         queues
     }
 
-    pub(super) fn get(&self, id: FairQueueId) -> &FairQueue {
-        &self.0[id.0]
-    }
-
-    pub(super) fn get_mut(&mut self, id: FairQueueId) -> &mut FairQueue {
-        &mut self.0[id.0]
-    }
-
-    /// Returns a queue and those above it, up to the root.
-    pub(super) fn upwards(&self, id: FairQueueId) -> impl Iterator<Item = FairQueueId> + '_ {
-        std::iter::successors(Some(id), |id| self.get(*id).parent)
-    }
-
     /// Returns the leaves in the order in which they were made.
-    pub(super) fn leaves(&self) -> Vec<FairQueueId> {
-        (0..self.0.len()).map(FairQueueId).filter(|id| self.get(*id).is_leaf).collect()
+    pub(super) fn leaves(&self) -> Vec<QueueId> {
+        self.all().filter(|id| self.get(*id).is_leaf).collect()
     }
 
-    pub(super) fn by_name(&self) -> Vec<FairQueueId> {
-        let mut ids: Vec<FairQueueId> = (0..self.0.len()).map(FairQueueId).collect();
+    pub(super) fn by_name(&self) -> Vec<QueueId> {
+        let mut ids: Vec<QueueId> = self.all().collect();
         ids.sort_by(|one, other| java::compare_texts(&self.get(*one).name, &self.get(*other).name));
         ids
     }
@@ -99,7 +72,7 @@ impl FairQueues {
         queue: &str,
         user: &str,
         now_ms: u64,
-    ) -> Result<FairQueueId, String> {
+    ) -> Result<QueueId, String> {
         if queue.is_empty() || queue.starts_with('.') || queue.ends_with('.') {
             return Err(format!("`{queue}` is no name of a queue"));
         }
@@ -110,20 +83,20 @@ impl FairQueues {
         let mut choices = own.into_iter().chain(of_user);
         let usable = choices.find(|name| settings.allow_undeclared || self.find(name).is_some());
         let name = usable.unwrap_or_else(|| full_name("default"));
-        let known = self.0.len();
+        let known = self.all().count();
         let leaf = self.make(settings, &name, true);
-        self.0[known..].iter_mut().for_each(|queue| queue.fed_at = [now_ms; 2]);
+        self.all().skip(known).for_each(|id| self.get_mut(id).fed_at = [now_ms; 2]);
         leaf.filter(|id| self.get(*id).is_leaf)
             .ok_or_else(|| format!("`{name}` is not a leaf queue"))
     }
 
-    fn find(&self, name: &str) -> Option<FairQueueId> {
-        self.0.iter().position(|queue| queue.name == name).map(FairQueueId)
+    fn find(&self, name: &str) -> Option<QueueId> {
+        self.all().find(|id| self.get(*id).name == name)
     }
 
     /// Returns a queue by its full name; makes it and its parents if need be, unless a parent is a
     /// leaf with applications.
-    fn make(&mut self, settings: &FairSettings, name: &str, is_leaf: bool) -> Option<FairQueueId> {
+    fn make(&mut self, settings: &FairSettings, name: &str, is_leaf: bool) -> Option<QueueId> {
         if let Some(id) = self.find(name) {
             return Some(id);
         }
@@ -136,47 +109,20 @@ impl FairQueues {
         &mut self,
         settings: &FairSettings,
         name: &str,
-        parent: Option<FairQueueId>,
+        parent: Option<QueueId>,
         is_leaf: bool,
-    ) -> FairQueueId {
+    ) -> QueueId {
         let named = settings.queues.iter().find(|(of, _)| of == name);
-        let own = named.map(|(_, own)| own.clone()).unwrap_or_default();
-        let default = &settings.default;
-        let above = parent.map(|id| self.get(id));
-        // Time-outs and thresholds come from the parent, all else from the defaults.
-        let timeouts_ms = [0, 1].map(|which| {
-            own.timeouts_ms[which]
-                .or_else(|| above.map(|above| above.timeouts_ms[which]))
-                .or(default.timeouts_ms[which])
-                .unwrap_or(u64::MAX)
-        });
-        let threshold = own.threshold.or(above.map(|above| above.threshold));
-        let policy = own.policy.or(default.policy).unwrap_or(FairPolicy::Fair);
-        let queue = FairQueue {
-            name: name.to_owned(),
-            parent,
-            is_leaf,
-            children: Vec::new(),
-            runnable: Vec::new(),
-            waiting: Vec::new(),
-            running: 0,
-            // A parent cannot be `fifo`, and stays `fair` then.
-            policy: if is_leaf || policy != FairPolicy::Fifo { policy } else { FairPolicy::Fair },
-            weight: own.weight.or(default.weight).unwrap_or(1.0),
-            min: own.min.or(default.min).unwrap_or_default(),
-            max: own.max.or(default.max).unwrap_or(YarnSize::UNBOUNDED),
-            max_running: own.max_running.or(default.max_running).unwrap_or(i32::MAX),
-            max_master_share: own.max_master_share.or(default.max_master_share).unwrap_or(0.5),
-            timeouts_ms,
-            threshold: threshold.or(default.threshold).unwrap_or(0.5),
-            demand: YarnSize::NONE,
-            share: YarnSize::NONE,
-            usage: YarnSize::NONE,
-            master_usage: YarnSize::NONE,
-            fed_at: [0; 2],
-        };
-        let id = FairQueueId(self.0.len());
-        self.0.push(queue);
+        let mut set = named.map_or(settings.default, |(_, own)| *own);
+        if let (None, Some(above)) = (named, parent) {
+            set = set.below(&self.get(above).set);
+        }
+        // A parent cannot be `fifo`, and stays `fair` then.
+        if !is_leaf && set.policy == FairPolicy::Fifo {
+            set.policy = FairPolicy::Fair;
+        }
+        let name = name.to_owned();
+        let id = self.push(parent, FairQueue { name, is_leaf, set, ..FairQueue::default() });
         if let Some(parent) = parent {
             self.get_mut(parent).children.push(id);
         }
@@ -184,43 +130,34 @@ impl FairQueues {
     }
 
     /// Returns whether a queue and all above it stay within their maxima with so much more.
-    pub(super) fn has_room(&self, id: FairQueueId, more: YarnSize) -> bool {
+    pub(super) fn has_room(&self, id: QueueId, more: YarnSize) -> bool {
         self.upwards(id).all(|id| {
             let queue = self.get(id);
-            (queue.usage + more).fits_in(queue.max)
+            (queue.usage + more).fits_in(queue.set.max)
         })
     }
 
     /// Returns whether a queue or one above it is above its maximum, so that no node is offered.
-    pub(super) fn is_above_maximum(&self, id: FairQueueId) -> bool {
-        self.upwards(id).any(|id| !self.get(id).usage.fits_in(self.get(id).max))
+    pub(super) fn is_above_maximum(&self, id: QueueId) -> bool {
+        self.upwards(id).any(|id| !self.get(id).usage.fits_in(self.get(id).set.max))
     }
 
-    pub(super) fn add_usage(&mut self, id: FairQueueId, size: YarnSize) {
+    pub(super) fn add_usage(&mut self, id: QueueId, size: YarnSize) {
         self.change_upwards(id, |queue| queue.usage += size);
     }
 
-    pub(super) fn free_usage(&mut self, id: FairQueueId, size: YarnSize) {
+    pub(super) fn free_usage(&mut self, id: QueueId, size: YarnSize) {
         self.change_upwards(id, |queue| queue.usage -= size);
     }
 
-    pub(super) fn change_upwards(&mut self, id: FairQueueId, change: impl Fn(&mut FairQueue)) {
-        let mut next = Some(id);
-        while let Some(id) = next {
-            let queue = self.get_mut(id);
-            change(queue);
-            next = queue.parent;
-        }
-    }
-
-    pub(super) fn contender(&self, id: FairQueueId) -> FairContender<'_, FairQueueId> {
+    pub(super) fn contender(&self, id: QueueId) -> FairContender<'_, QueueId> {
         let queue = self.get(id);
         FairContender {
             key: id,
             usage: queue.usage,
             demand: queue.demand,
-            min: queue.min,
-            weight: queue.weight,
+            min: queue.set.min,
+            weight: queue.set.weight,
             start: 0,
             name: Some(&queue.name),
             number: 0,

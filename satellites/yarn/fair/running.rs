@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use super::YarnFair;
-use super::queues::{FairQueueId, FairQueues};
+use super::queues::FairQueues;
 use super::settings::FairSettings;
 use crate::message::AppId;
 use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::java::JavaHeap;
+use crate::scheduler::tree::QueueId;
 
 /// The applications of each user.
 #[derive(Debug, Default)]
@@ -25,23 +26,25 @@ impl RunningApps {
         &self,
         settings: &FairSettings,
         queues: &FairQueues,
-        queue: FairQueueId,
+        queue: QueueId,
         user: &str,
     ) -> bool {
         self.of_user(user) < user_limit(settings, user)
-            && queues.upwards(queue).all(|id| queues.get(id).running < queues.get(id).max_running)
+            && queues
+                .upwards(queue)
+                .all(|id| queues.get(id).running < queues.get(id).set.max_running)
     }
 
     fn of_user(&self, user: &str) -> i32 {
         self.running.get(user).copied().unwrap_or(0)
     }
 
-    pub(super) fn began(&mut self, queues: &mut FairQueues, queue: FairQueueId, user: &str) {
+    pub(super) fn began(&mut self, queues: &mut FairQueues, queue: QueueId, user: &str) {
         queues.change_upwards(queue, |queue| queue.running += 1);
         *self.running.entry(user.to_owned()).or_default() += 1;
     }
 
-    pub(super) fn ended(&mut self, queues: &mut FairQueues, queue: FairQueueId, user: &str) {
+    pub(super) fn ended(&mut self, queues: &mut FairQueues, queue: QueueId, user: &str) {
         queues.change_upwards(queue, |queue| queue.running -= 1);
         *self.running.entry(user.to_owned()).or_default() -= 1;
     }
@@ -63,16 +66,11 @@ fn user_limit(settings: &FairSettings, user: &str) -> i32 {
 
 impl YarnFair {
     /// Lets waiting applications run after one of this queue and user has left.
-    pub(super) fn let_others_run(
-        &mut self,
-        books: &mut ClusterBooks,
-        queue: FairQueueId,
-        user: &str,
-    ) {
+    pub(super) fn let_others_run(&mut self, books: &mut ClusterBooks, queue: QueueId, user: &str) {
         let mut lists = Vec::new();
         let were_full = self.queues.upwards(queue).filter(|id| {
             let queue = self.queues.get(*id);
-            queue.running == queue.max_running.wrapping_sub(1)
+            queue.running == queue.set.max_running.wrapping_sub(1)
         });
         if let Some(highest) = were_full.last() {
             self.gather_waiting(highest, &mut lists);
@@ -109,9 +107,9 @@ impl YarnFair {
     }
 
     /// Adds the waiting applications of each leaf that is below its limit.
-    fn gather_waiting(&self, id: FairQueueId, lists: &mut Vec<Vec<AppId>>) {
+    fn gather_waiting(&self, id: QueueId, lists: &mut Vec<Vec<AppId>>) {
         let queue = self.queues.get(id);
-        if queue.max_running <= queue.running {
+        if queue.set.max_running <= queue.running {
             return;
         }
         if queue.is_leaf {
@@ -125,13 +123,10 @@ impl YarnFair {
     fn by_start(&self, lists: &[Vec<AppId>]) -> Vec<AppId> {
         let mut rests = JavaHeap::new();
         let mut merged = Vec::new();
-        for list in lists {
-            rests.push(&list[..], |one, other| self.start(one) < self.start(other));
-        }
-        while let Some(rest) = rests.pop(|one, other| self.start(one) < self.start(other)) {
-            let [first, rest @ ..] = rest else { break };
+        lists.iter().for_each(|list| rests.push(self.start(list), &list[..]));
+        while let Some([first, rest @ ..]) = rests.pop() {
             merged.push(*first);
-            rests.push(rest, |one, other| self.start(one) < self.start(other));
+            rests.push(self.start(rest), rest);
         }
         merged
     }

@@ -6,9 +6,10 @@
 
 use super::YarnFair;
 use super::order::FairPolicy;
-use super::queues::{FairQueueId, FairQueues};
+use super::queues::FairQueues;
 use crate::message::AppId;
 use crate::scheduler::books::ClusterBooks;
+use crate::scheduler::tree::QueueId;
 use crate::size::YarnSize;
 
 /// A queue or an application that gets a share.
@@ -89,8 +90,8 @@ impl YarnFair {
         self.update_shares(FairQueues::ROOT);
     }
 
-    fn update_demand(&mut self, books: &ClusterBooks, id: FairQueueId) {
-        let max = self.queues.get(id).max;
+    fn update_demand(&mut self, books: &ClusterBooks, id: QueueId) {
+        let max = self.queues.get(id).set.max;
         let mut demand = YarnSize::NONE;
         if self.queues.get(id).is_leaf {
             let queue = self.queues.get(id);
@@ -123,9 +124,9 @@ impl YarnFair {
         demand
     }
 
-    fn update_shares(&mut self, id: FairQueueId) {
+    fn update_shares(&mut self, id: QueueId) {
         let queue = self.queues.get(id);
-        let (policy, total) = (queue.policy, queue.share);
+        let (policy, total) = (queue.set.policy, queue.share);
         if queue.is_leaf {
             let apps = queue.runnable.clone();
             if policy == FairPolicy::Fifo {
@@ -154,8 +155,15 @@ impl YarnFair {
         for is_memory in resources(policy) {
             let takers = children.iter().map(|child| {
                 let child = self.queues.get(*child);
-                let [min, max] = [child.min, child.max].map(|size| amount(size, *is_memory));
-                ShareTaker { weight: child.weight, min, max, is_idle: child.running == 0, share: 0 }
+                let [min, max] =
+                    [child.set.min, child.set.max].map(|size| amount(size, *is_memory));
+                ShareTaker {
+                    weight: child.set.weight,
+                    min,
+                    max,
+                    is_idle: child.running == 0,
+                    share: 0,
+                }
             });
             let mut takers: Vec<ShareTaker> = takers.collect();
             share_out(&mut takers, amount(total, *is_memory));

@@ -28,7 +28,7 @@ pub(crate) struct AskRow {
 }
 
 /// The names of a node's host and rack, as asks give them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodePlaces {
     pub(crate) host: PlaceId,
     pub(crate) rack: PlaceId,

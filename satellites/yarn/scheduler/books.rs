@@ -20,13 +20,13 @@ use crate::size::{SizeLimits, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
 
 /// A node in the books.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NodeEntry {
     pub(crate) name: String,
     pub(crate) places: NodePlaces,
     pub(crate) size: YarnSize,
     pub(crate) free: YarnSize,
-    pub(crate) reservation: Option<NodeReservation>,
+    pub(crate) reservation: Option<ContainerGrant>,
     /// Whether the node has registered, and was not given up since.
     pub(crate) is_up: bool,
     pub(crate) last_beat: SimTime,
@@ -34,25 +34,10 @@ pub(crate) struct NodeEntry {
     pub(crate) to_clean: Vec<ContainerId>,
 }
 
-impl NodeEntry {
-    pub(crate) fn new(name: String, places: NodePlaces, size: YarnSize) -> Self {
-        Self {
-            name,
-            places,
-            size,
-            free: size,
-            reservation: None,
-            is_up: false,
-            last_beat: SimTime::ZERO,
-            to_clean: Vec::new(),
-        }
-    }
-}
-
-/// A container that a node is kept for.
+/// A container that a node gets or is kept for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NodeReservation {
-    pub(crate) container: ContainerId,
+pub(crate) struct ContainerGrant {
+    pub(crate) id: ContainerId,
     pub(crate) size: YarnSize,
     pub(crate) priority: AskPriority,
 }
@@ -136,16 +121,6 @@ pub(crate) struct FreedContainer {
     pub(crate) size: YarnSize,
     /// Whether a node was only kept for it.
     pub(crate) was_reserved: bool,
-}
-
-/// A container that a node gets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewContainer {
-    pub(crate) id: ContainerId,
-    pub(crate) node: NodeId,
-    pub(crate) priority: AskPriority,
-    pub(crate) closeness: Closeness,
-    pub(crate) size: YarnSize,
 }
 
 /// All that schedulers know.
@@ -324,8 +299,12 @@ impl ClusterBooks {
     /// Gives a container its node. Returns `false`, and changes nothing that matters any more, if
     /// the asks lack a row of its level.
     #[must_use]
-    pub(crate) fn allocate(&mut self, new: NewContainer) -> bool {
-        let NewContainer { id, node, priority, closeness, size } = new;
+    pub(crate) fn allocate(
+        &mut self,
+        node: NodeId,
+        ContainerGrant { id, size, priority }: ContainerGrant,
+        closeness: Closeness,
+    ) -> bool {
         let places = self.node(node).places;
         let app = &mut self.apps[id.app.index() - 1];
         let Some(rows) = app.asks.take(priority, closeness, places) else { return false };
@@ -351,9 +330,9 @@ impl ClusterBooks {
     }
 
     /// Keeps a node for a container, or renews that.
-    pub(crate) fn reserve(&mut self, node: NodeId, new: NodeReservation) {
+    pub(crate) fn reserve(&mut self, node: NodeId, new: ContainerGrant) {
         let rank = self.name_rank(node);
-        let app = self.app_mut(new.container.app);
+        let app = self.app_mut(new.id.app);
         if app.reservations.entry(new.priority).or_default().insert(rank, node).is_some() {
             *app.renewals.entry(new.priority).or_default() += 1;
             return;
@@ -364,13 +343,12 @@ impl ClusterBooks {
         assert!(kept.is_none(), "{}: node {node:?} is kept already", self.now);
         self.offers.was_taken = true;
         let fact = ContainerFact::Reserved(node, new.size, new.priority);
-        self.facts.push(container(new.container, fact));
+        self.facts.push(container(new.id, fact));
     }
 
     /// Gives up the reservation of a node.
     pub(crate) fn unreserve(&mut self, node: NodeId) -> Option<FreedContainer> {
-        let NodeReservation { container: id, size, priority } =
-            self.node_mut(node).reservation.take()?;
+        let ContainerGrant { id, size, priority } = self.node_mut(node).reservation.take()?;
         let rank = self.name_rank(node);
         let app = self.app_mut(id.app);
         if let Some(nodes) = app.reservations.get_mut(&priority) {

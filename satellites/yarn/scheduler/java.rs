@@ -7,39 +7,21 @@ pub(crate) fn compare_texts(one: &str, other: &str) -> Ordering {
     one.encode_utf16().cmp(other.encode_utf16())
 }
 
-/// Sorts as `Collections.sort` does: stably, and for short lists in the same steps. The steps
-/// matter where a comparison contradicts itself, as with a weight of 0.
-pub(crate) fn sort<T: Copy>(list: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
-    /// Java sorts longer lists by merging runs; runs of this length are merged here, too.
-    const RUN: usize = 32;
-    for run in list.chunks_mut(RUN) {
-        insert_all(run, &mut compare);
-    }
-    let mut length = RUN;
-    while length < list.len() {
-        for pair in list.chunks_mut(2 * length).filter(|pair| length < pair.len()) {
-            let merged = merge(pair.split_at(length), &mut compare);
-            pair.copy_from_slice(&merged);
-        }
-        length *= 2;
-    }
-}
-
-/// Sorts a short list: the run at its beginning first, then the rest one by one into it.
-fn insert_all<T: Copy>(list: &mut [T], compare: &mut impl FnMut(&T, &T) -> Ordering) {
+/// Sorts as `Collections.sort` does with a short list: stably, the run at its beginning first, then
+/// the rest one by one into it. The steps matter where a comparison contradicts itself, as with a
+/// weight of 0. Java merges the runs of a list of more than 31; that is the same but for
+/// contradictions.
+pub(crate) fn sort<T: Copy>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if list.len() < 2 {
         return;
     }
+    let is_falling = compare(&list[1], &list[0]).is_lt();
     let mut sorted = 2;
-    if compare(&list[1], &list[0]).is_lt() {
-        while sorted < list.len() && compare(&list[sorted], &list[sorted - 1]).is_lt() {
-            sorted += 1;
-        }
+    while sorted < list.len() && compare(&list[sorted], &list[sorted - 1]).is_lt() == is_falling {
+        sorted += 1;
+    }
+    if is_falling {
         list[..sorted].reverse();
-    } else {
-        while sorted < list.len() && compare(&list[sorted], &list[sorted - 1]).is_ge() {
-            sorted += 1;
-        }
     }
     for next in sorted..list.len() {
         let (mut left, mut right) = (0, next);
@@ -53,21 +35,6 @@ fn insert_all<T: Copy>(list: &mut [T], compare: &mut impl FnMut(&T, &T) -> Order
         }
         list[left..=next].rotate_right(1);
     }
-}
-
-fn merge<T: Copy>(
-    (left, right): (&[T], &[T]),
-    compare: &mut impl FnMut(&T, &T) -> Ordering,
-) -> Vec<T> {
-    let mut merged = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
-        let is_other = compare(other, one).is_lt();
-        merged.extend(if is_other { right.next() } else { left.next() });
-    }
-    merged.extend(left);
-    merged.extend(right);
-    merged
 }
 
 /// Returns texts in the order in which a `HashSet` lists them that they were added to.
@@ -89,38 +56,35 @@ pub(crate) fn in_hash_order(texts: Vec<String>) -> Vec<String> {
     ordered.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Java's `PriorityQueue`: which of several equal entries comes first depends on its steps.
+/// Java's `PriorityQueue` of entries with keys, the least first: which of several equal ones comes
+/// first depends on its steps.
 #[derive(Debug)]
-pub(crate) struct JavaHeap<T>(Vec<T>);
+pub(crate) struct JavaHeap<T>(Vec<(u64, T)>);
 
-impl<T: Copy> JavaHeap<T> {
+impl<T> JavaHeap<T> {
     pub(crate) fn new() -> Self {
         Self(Vec::new())
     }
 
-    pub(crate) fn push(&mut self, entry: T, is_before: impl Fn(&T, &T) -> bool) {
+    pub(crate) fn push(&mut self, key: u64, entry: T) {
         let mut place = self.0.len();
-        self.0.push(entry);
-        while 0 < place {
-            let parent = (place - 1) / 2;
-            if !is_before(&entry, &self.0[parent]) {
-                break;
-            }
-            self.0.swap(place, parent);
-            place = parent;
+        self.0.push((key, entry));
+        while 0 < place && key < self.0[(place - 1) / 2].0 {
+            self.0.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
         }
     }
 
-    pub(crate) fn pop(&mut self, is_before: impl Fn(&T, &T) -> bool) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let last = self.0.len().checked_sub(1)?;
-        let first = self.0.swap_remove(0);
+        let (_, first) = self.0.swap_remove(0);
         let mut place = 0;
         while 2 * place + 1 < last {
             let mut child = 2 * place + 1;
-            if child + 1 < last && is_before(&self.0[child + 1], &self.0[child]) {
+            if child + 1 < last && self.0[child + 1].0 < self.0[child].0 {
                 child += 1;
             }
-            if !is_before(&self.0[child], &self.0[place]) {
+            if self.0[place].0 <= self.0[child].0 {
                 break;
             }
             self.0.swap(place, child);
@@ -165,8 +129,8 @@ mod tests {
         #[test]
         fn a_heap_gives_the_least_first(list in prop::collection::vec(0_u32..50, 0..50)) {
             let mut heap = JavaHeap::new();
-            list.iter().for_each(|it| heap.push(*it, |one, other| one < other));
-            let popped: Vec<u32> = std::iter::from_fn(|| heap.pop(|a, b| a < b)).collect();
+            list.iter().for_each(|it| heap.push(u64::from(*it), *it));
+            let popped: Vec<u32> = std::iter::from_fn(|| heap.pop()).collect();
             let mut sorted = list;
             sorted.sort_unstable();
             prop_assert_eq!(popped, sorted);

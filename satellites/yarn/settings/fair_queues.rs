@@ -24,7 +24,7 @@ pub(super) fn read(text: &str, settings: &mut FairSettings) -> Result<(), String
         if is_root && 1 < queues.len() {
             return Err(wrong(*queue, "no other queue may stand beside `root`"));
         }
-        add_queue(*queue, (!is_root).then_some("root"), settings)?;
+        add_queue(*queue, (!is_root).then_some(("root", settings.default)), settings)?;
     }
     Ok(())
 }
@@ -44,39 +44,54 @@ fn value<T: FromStr>(element: Node<'_, '_>) -> Result<T, String> {
     text.parse().map_err(|_| wrong(element, &format!("`{name}`: `{text}` is not a number")))
 }
 
-fn seconds(element: Node<'_, '_>) -> Result<Option<u64>, String> {
-    value::<u64>(element).map(|seconds| Some(seconds.saturating_mul(1_000)))
+/// Sets what an element says of a queue, or of all queues by default.
+fn set(queue: &mut FairQueueSettings, element: Node<'_, '_>) -> Result<(), String> {
+    let milliseconds = || value::<u64>(element).map(|seconds| seconds.saturating_mul(1_000));
+    match element.tag_name().name() {
+        "minResources" => queue.min = size(element)?,
+        "maxResources" => queue.max = size(element)?,
+        "maxRunningApps" | "queueMaxAppsDefault" => queue.max_running = value(element)?,
+        "maxAMShare" | "queueMaxAMShareDefault" => {
+            queue.max_master_share = value::<f32>(element)?.min(1.0);
+        }
+        "weight" => queue.weight = value::<f64>(element)? as f32,
+        "minSharePreemptionTimeout" | "defaultMinSharePreemptionTimeout" => {
+            queue.timeouts_ms[0] = milliseconds()?;
+        }
+        "fairSharePreemptionTimeout" | "defaultFairSharePreemptionTimeout" => {
+            queue.timeouts_ms[1] = milliseconds()?;
+        }
+        "fairSharePreemptionThreshold" | "defaultFairSharePreemptionThreshold" => {
+            queue.threshold = value::<f32>(element)?.clamp(0.0, 1.0);
+        }
+        "schedulingPolicy"
+        | "schedulingMode"
+        | "defaultQueueSchedulingPolicy"
+        | "defaultQueueSchedulingMode" => queue.policy = policy(element)?,
+        _ => {}
+    }
+    Ok(())
 }
 
-fn threshold(element: Node<'_, '_>) -> Result<Option<f32>, String> {
-    value::<f32>(element).map(|share| Some(share.clamp(0.0, 1.0)))
+fn is_default(element: Node<'_, '_>) -> bool {
+    let name = element.tag_name().name();
+    name.starts_with("default") || name.ends_with("Default")
 }
 
 fn set_default(element: Node<'_, '_>, settings: &mut FairSettings) -> Result<(), String> {
-    let default = &mut settings.default;
     match element.tag_name().name() {
         "user" => {
-            let user = element.attribute("name").unwrap_or_default().to_owned();
-            let limits = element.children().filter(|it| it.has_tag_name("maxRunningApps"));
-            for limit in limits {
-                settings.user_max_running.insert(user.clone(), value(limit)?);
+            let user = element.attribute("name").unwrap_or_default();
+            for limit in element.children().filter(|it| it.has_tag_name("maxRunningApps")) {
+                settings.user_max_running.insert(user.to_owned(), value(limit)?);
             }
         }
         "userMaxAppsDefault" => settings.user_max_running_default = value(element)?,
-        "queueMaxAppsDefault" => default.max_running = Some(value(element)?),
-        "queueMaxAMShareDefault" => {
-            default.max_master_share = Some(value::<f32>(element)?.min(1.0));
-        }
-        "defaultQueueSchedulingPolicy" | "defaultQueueSchedulingMode" => {
-            default.policy = Some(policy(element)?);
-        }
-        "defaultMinSharePreemptionTimeout" => default.timeouts_ms[0] = seconds(element)?,
-        "defaultFairSharePreemptionTimeout" => default.timeouts_ms[1] = seconds(element)?,
         // The older name counts only if the newer one has not been read.
-        "fairSharePreemptionTimeout" if default.timeouts_ms[1] == Some(u64::MAX) => {
-            default.timeouts_ms[1] = seconds(element)?;
+        "fairSharePreemptionTimeout" if settings.default.timeouts_ms[1] == u64::MAX => {
+            set(&mut settings.default, element)?;
         }
-        "defaultFairSharePreemptionThreshold" => default.threshold = threshold(element)?,
+        _ if is_default(element) => set(&mut settings.default, element)?,
         _ => {}
     }
     Ok(())
@@ -84,7 +99,7 @@ fn set_default(element: Node<'_, '_>, settings: &mut FairSettings) -> Result<(),
 
 fn add_queue(
     element: Node<'_, '_>,
-    parent: Option<&str>,
+    parent: Option<(&str, FairQueueSettings)>,
     settings: &mut FairSettings,
 ) -> Result<(), String> {
     let Some(own) = element.attribute("name").map(str::trim).filter(|name| !name.is_empty()) else {
@@ -93,29 +108,19 @@ fn add_queue(
     if own.contains('.') {
         return Err(wrong(element, &format!("`{own}`: the name of a queue has no period")));
     }
-    let name = parent.map_or_else(|| "root".to_owned(), |parent| format!("{parent}.{own}"));
-    let is_parent = element.attribute("type") == Some("parent")
-        || parent.is_none()
-        || element.children().any(|it| is_queue(&it));
-    let mut queue = FairQueueSettings { is_parent, ..FairQueueSettings::default() };
-    let mut below = Vec::new();
-    for field in element.children().filter(Node::is_element) {
-        match field.tag_name().name() {
-            "minResources" => queue.min = Some(size(field)?),
-            "maxResources" => queue.max = Some(size(field)?),
-            "maxRunningApps" => queue.max_running = Some(value(field)?),
-            "maxAMShare" => queue.max_master_share = Some(value::<f32>(field)?.min(1.0)),
-            "weight" => queue.weight = Some(value::<f64>(field)? as f32),
-            "minSharePreemptionTimeout" => queue.timeouts_ms[0] = seconds(field)?,
-            "fairSharePreemptionTimeout" => queue.timeouts_ms[1] = seconds(field)?,
-            "fairSharePreemptionThreshold" => queue.threshold = threshold(field)?,
-            "schedulingPolicy" | "schedulingMode" => queue.policy = Some(policy(field)?),
-            "queue" | "pool" => below.push(field),
-            _ => {}
-        }
+    let below: Vec<Node<'_, '_>> = element.children().filter(is_queue).collect();
+    let is_parent =
+        element.attribute("type") == Some("parent") || parent.is_none() || !below.is_empty();
+    let (name, mut queue) = match parent {
+        Some((parent, above)) => (format!("{parent}.{own}"), settings.default.below(&above)),
+        None => ("root".to_owned(), settings.default),
+    };
+    queue.is_parent = is_parent;
+    for field in element.children().filter(|it| it.is_element() && !is_default(*it)) {
+        set(&mut queue, field)?;
     }
     settings.queues.push((name.clone(), queue));
-    below.into_iter().try_for_each(|child| add_queue(child, Some(&name), settings))
+    below.into_iter().try_for_each(|child| add_queue(child, Some((&name, queue)), settings))
 }
 
 fn policy(element: Node<'_, '_>) -> Result<FairPolicy, String> {
@@ -148,9 +153,10 @@ fn size(element: Node<'_, '_>) -> Result<YarnSize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::HadoopProperties;
 
     fn settings(text: &str) -> Result<FairSettings, String> {
-        let mut settings = FairSettings::default();
+        let mut settings = FairSettings::of(&HadoopProperties::default()).unwrap();
         read(text, &mut settings).map(|()| settings)
     }
 
@@ -163,9 +169,9 @@ mod tests {
         let settings = settings(text).unwrap();
         let [(a, outer), (b, inner)] = &settings.queues[..] else { panic!("{settings:?}") };
         assert_eq!((a.as_str(), b.as_str()), ("root.a", "root.a.b"));
-        assert_eq!((outer.weight, outer.is_parent), (Some(2.5), true));
-        assert_eq!(outer.min, Some(YarnSize::new(2_048, 2)));
-        assert_eq!((inner.policy, inner.is_parent), (Some(FairPolicy::Dominant), false));
+        assert_eq!((outer.weight, outer.is_parent), (2.5, true));
+        assert_eq!(outer.min, YarnSize::new(2_048, 2));
+        assert_eq!((inner.policy, inner.is_parent), (FairPolicy::Dominant, false));
         assert_eq!(settings.user_max_running_default, 3);
     }
 

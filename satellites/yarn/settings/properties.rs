@@ -1,14 +1,26 @@
-//! Hadoop's XML of properties: names with values.
+//! Hadoop's properties: names with values, from its XML or from a scenario.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-/// The properties of a file; the last value of a name counts.
+use mumakil_base::nearest::nearest;
+use mumakil_base::units::SimSpan;
+
+/// Properties by name. They note the names that are looked for: no other has an effect.
 #[derive(Debug, Default)]
-pub(crate) struct HadoopProperties(pub(crate) BTreeMap<String, String>);
+pub(crate) struct HadoopProperties {
+    values: BTreeMap<String, String>,
+    known: RefCell<BTreeSet<String>>,
+}
 
 impl HadoopProperties {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn new(values: BTreeMap<String, String>) -> Self {
+        Self { values, known: RefCell::default() }
+    }
+
+    /// Reads a file; the last value of a name counts.
+    pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, String>, String> {
         let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
         let mut values = BTreeMap::new();
         for property in document.root_element().children().filter(|it| it.has_tag_name("property"))
@@ -19,33 +31,43 @@ impl HadoopProperties {
             };
             values.insert(name, text_in(property, "value").unwrap_or_default());
         }
-        Ok(Self(values))
+        Ok(values)
     }
 
-    /// Returns the properties whose names begin with a prefix, without it.
-    pub(super) fn below(&self, prefix: &str) -> Self {
-        let below = self.0.iter().filter_map(|(name, value)| {
-            Some((name.strip_prefix(prefix)?.to_owned(), value.clone()))
-        });
-        Self(below.collect())
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.known.borrow_mut().insert(name.to_owned());
+        self.values.get(name).map(|text| text.trim())
     }
 
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    pub(super) fn get<T: FromStr>(&self, name: &str, default: T) -> Result<T, String> {
+    pub(crate) fn get<T: FromStr>(&self, name: &str, default: T) -> Result<T, String> {
         self.text(name).map_or(Ok(default), |text| {
             text.parse().map_err(|_| format!("`{name}`: `{text}` is not a number that fits here"))
         })
     }
 
-    pub(super) fn is_on(&self, name: &str, default: bool) -> bool {
+    /// Returns the time between two rounds of something.
+    pub(crate) fn interval(&self, name: &str, default_ms: u32) -> Result<SimSpan, String> {
+        match self.get(name, default_ms)? {
+            0 => Err(format!("`{name}`: at 0 ms time would stand still")),
+            ms => Ok(SimSpan::from_millis(ms.into())),
+        }
+    }
+
+    pub(crate) fn is_on(&self, name: &str, default: bool) -> bool {
         match self.text(name) {
             Some(text) if text.eq_ignore_ascii_case("true") => true,
             Some(text) if text.eq_ignore_ascii_case("false") => false,
             _ => default,
         }
+    }
+
+    /// Returns the names that nobody has looked for, each with the most alike that somebody has.
+    pub(crate) fn idle(&self) -> Vec<(String, Option<String>)> {
+        let known = self.known.borrow();
+        let idle = self.values.keys().filter(|name| !known.contains(*name));
+        let likely =
+            |name: &str| nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        idle.map(|name| (name.clone(), likely(name))).collect()
     }
 }
 
@@ -59,14 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_value_of_a_name_counts() {
+    fn the_last_value_of_a_name_counts_and_names_that_nobody_looks_for_are_idle() {
         let text = "<configuration>\
             <property><name>a</name><value>1</value></property>\
+            <property><name>number</name><value>1</value></property>\
             <property><name>a</name><value> 2 </value></property></configuration>";
-        let properties = HadoopProperties::parse(text).unwrap();
+        let properties = HadoopProperties::new(HadoopProperties::parse(text).unwrap());
         assert_eq!(properties.get("a", 0), Ok(2));
-        assert_eq!(properties.get("b", 7), Ok(7));
+        assert_eq!(properties.get("numbers", 7), Ok(7));
         assert!(properties.get::<bool>("a", true).is_err());
+        assert_eq!(properties.idle(), [("number".to_owned(), Some("numbers".to_owned()))]);
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::fs;
 use std::sync::Arc;
 
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
+use crate::message::{ToMaster, ToNodeManager, YarnMail};
 use crate::tables::RunTables;
-use crate::{
+use crate::tests::{
     ContainerEnd, ContainerId, LivenessLimits, MapReduceTimes, MasterId, MasterMode, NodeId,
-    PlaceId, TaskSort, Yarn, YarnChecker, YarnFault, YarnFaults, YarnJob, YarnMishap, YarnNode,
-    YarnRunSpec, YarnSettings, YarnSize, YarnTask, YarnWait,
+    PlaceId, SlotKind, Yarn, YarnChecker, YarnFaults, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
+    YarnSize, YarnTask, YarnWait,
 };
-use mumakil_base::units::{SimSpan, SimTime};
+use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_runtime::{Ending, EventSink, RunPlan, Transport, run_scaled, run_virtual};
 use parking_lot::Mutex;
 
@@ -34,8 +35,30 @@ pub(super) struct BenchRun {
     pub(super) containers: Vec<Vec<String>>,
     pub(super) jobs: Vec<Vec<String>>,
     pub(super) fault: Option<String>,
-    pub(super) rejections: Vec<(String, String)>,
-    pub(super) ending: Ending<()>,
+    pub(super) rejections: Vec<(usize, String)>,
+    pub(super) ending: Ending,
+}
+
+/// A mishap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum YarnMishap {
+    NodeStops(NodeId),
+    NodeReturns(NodeId),
+    NodeSlows(NodeId, Factor),
+    MasterDies(MasterId),
+    MasterHangs(MasterId),
+}
+
+impl YarnMishap {
+    fn mail(self) -> YarnMail {
+        match self {
+            Self::NodeStops(id) => YarnMail::NodeManager(id, ToNodeManager::Stop),
+            Self::NodeReturns(id) => YarnMail::NodeManager(id, ToNodeManager::Return),
+            Self::NodeSlows(id, factor) => YarnMail::NodeManager(id, ToNodeManager::Slow(factor)),
+            Self::MasterDies(id) => YarnMail::Master(id, ToMaster::Die),
+            Self::MasterHangs(id) => YarnMail::Master(id, ToMaster::Hang),
+        }
+    }
 }
 
 struct Relay(Arc<Mutex<Vec<YarnEvent>>>);
@@ -89,9 +112,8 @@ fn bench(scheduler: &'static str, queues: &str) -> Bench {
 }
 
 /// A job of the queue and the user `default` that starts at 0.
-pub(super) fn job(name: &str) -> YarnJob {
+pub(super) fn job(_name: &str) -> YarnJob {
     YarnJob {
-        name: name.to_owned(),
         user: "u".to_owned(),
         queue: "default".to_owned(),
         start: SimSpan::ZERO,
@@ -104,25 +126,24 @@ pub(super) fn job(name: &str) -> YarnJob {
 
 impl YarnJob {
     pub(super) fn maps(self, count: u32, secs: u64) -> Self {
-        self.tasks(TaskSort::Map, count, secs, 1_024, ANYWHERE)
+        self.tasks(SlotKind::Map, count, secs, 1_024, ANYWHERE)
     }
 
     pub(super) fn reduces(self, count: u32, secs: u64) -> Self {
-        self.tasks(TaskSort::Reduce, count, secs, 1_024, ANYWHERE)
+        self.tasks(SlotKind::Reduce, count, secs, 1_024, ANYWHERE)
     }
 
     pub(super) fn tasks(
         mut self,
-        sort: TaskSort,
+        kind: SlotKind,
         count: u32,
         secs: u64,
         memory: i32,
         host_and_rack: [PlaceId; 2],
     ) -> Self {
         let task = YarnTask {
-            sort,
+            kind,
             host_and_rack,
-            host_name: String::new(),
             size: YarnSize::new(memory, 1),
             life: SimSpan::from_secs(secs),
         };
@@ -182,7 +203,7 @@ impl Bench {
     }
 
     pub(super) fn fault(mut self, ms: u64, what: YarnMishap) -> Self {
-        self.faults.mishaps.push(YarnFault { at: SimTime::from_micros(ms * 1_000), what });
+        self.faults.mishaps.push((SimTime::from_micros(ms * 1_000), what.mail()));
         self
     }
 
@@ -236,14 +257,14 @@ impl Bench {
         }
     }
 
-    fn run_by(self, is_checked: bool, drive: impl FnOnce(RunPlan<Yarn>) -> Ending<()>) -> BenchRun {
+    fn run_by(self, is_checked: bool, drive: impl FnOnce(RunPlan<Yarn>) -> Ending) -> BenchRun {
         let (faults, until) = (self.faults.clone(), SimTime::ZERO + self.until);
         let spec = self.spec();
         let mut tables = RunTables::new(&spec);
         let mut checker = YarnChecker::new(&spec);
         let events = Arc::new(Mutex::new(Vec::new()));
         let sink = Box::new(Relay(events.clone()));
-        let plan = spec.plan_with_faults(&faults, until, sink);
+        let plan = spec.plan(&faults, until, sink);
         let ending = drive(plan);
         let events = std::mem::take(&mut *events.lock());
         tables.take(&events);

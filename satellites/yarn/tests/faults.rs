@@ -1,10 +1,10 @@
 //! Nodes and masters that fail, by exact instants.
 
 use super::bench::{ALLOCATED, Bench, BenchRun, ENDED, fair, fifo, job, on};
-use crate::NodeFact::{Lost, Registered, Slowed, Stopped};
-use crate::TaskSort::Map;
-use crate::YarnMishap::{MasterDies, MasterHangs, NodeReturns, NodeSlows, NodeStops};
-use crate::{ContainerEnd, MasterId, NodeId, YarnJob};
+use crate::tests::NodeFact::{Lost, Registered, Slowed, Stopped};
+use crate::tests::SlotKind::Map;
+use crate::tests::YarnMishap::{MasterDies, MasterHangs, NodeReturns, NodeSlows, NodeStops};
+use crate::tests::{ContainerEnd, MasterId, NodeId, YarnJob};
 use mumakil_base::units::Factor;
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::Ending;
@@ -97,7 +97,7 @@ fn a_lost_node_shrinks_the_cluster_for_shares_and_for_sizes() {
     // More than any node can have is asked for as the largest that one can have.
     assert_eq!(run.column(1, 7), ["1024", "4096"]);
     let shares = run.events.iter().filter_map(|event| match &event.fact {
-        crate::YarnFact::Share(share) if share.name == "root" => {
+        crate::tests::YarnFact::Share(share) if share.name == "root" => {
             Some((event.at.as_millis(), share.share.memory))
         }
         _ => None,

@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use crate::YarnSettings;
-use crate::settings::{HadoopProperties, QueueFile, SettingMistake};
-
-/// The property that names the scheduler.
-const CLASS: &str = "yarn.resourcemanager.scheduler.class";
+use crate::settings::{HadoopProperties, SettingMistake, YarnPolicy, YarnSettings};
 
 impl YarnSettings {
     /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs; the
@@ -16,21 +12,25 @@ impl YarnSettings {
         let properties = |name: &str| {
             HadoopProperties::parse(&text(name)).map_err(|message| format!("{name}: {message}"))
         };
-        let site = properties("yarn-site.xml")?;
-        let class = site.0.get(CLASS).map_or("CapacityScheduler", String::as_str);
-        let name =
-            format!("{}-scheduler.xml", if class.contains("Fair") { "fair" } else { "capacity" });
-        let fair;
-        let queues = match class.rsplit('.').next() {
-            Some("FifoScheduler") => QueueFile::Fifo,
-            Some("FairScheduler") => {
-                fair = text(&name);
-                QueueFile::Fair(&fair)
-            }
-            _ => QueueFile::Capacity(properties(&name)?.0),
+        let mut site = properties("yarn-site.xml")?;
+        let class = site.get("yarn.resourcemanager.scheduler.class").cloned().unwrap_or_default();
+        let policy = match class.rsplit('.').next() {
+            Some("FifoScheduler") => YarnPolicy::Fifo,
+            Some("FairScheduler") => YarnPolicy::Fair,
+            _ => YarnPolicy::Capacity,
         };
-        Self::of(&site, queues).map_err(|mistake| match mistake {
-            SettingMistake::Queues(message) => format!("{name}: {message}"),
+        let mut xml = String::new();
+        let mut queues = "capacity-scheduler.xml";
+        match policy {
+            YarnPolicy::Fifo => {}
+            YarnPolicy::Fair => {
+                queues = "fair-scheduler.xml";
+                xml = text(queues);
+            }
+            YarnPolicy::Capacity => site.extend(properties(queues)?),
+        }
+        Self::of(policy, &HadoopProperties::new(site), &xml).map_err(|mistake| match mistake {
+            SettingMistake::Queues(message) => format!("{queues}: {message}"),
             SettingMistake::Site(message) => format!("yarn-site.xml: {message}"),
         })
     }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
-use crate::YarnEvent;
 use crate::tables::{RunTables, to_csv};
+use crate::tests::{YarnEvent, YarnFaults};
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::{Ending, EventSink, Transport, run_virtual};
 use parking_lot::Mutex;
@@ -57,12 +57,13 @@ impl EventSink<YarnEvent> for TableSink {
     }
 }
 
-fn run(folder: &Path, transport: Transport) -> (SharedTables, Ending<()>) {
-    let (spec, until) = files::read(folder);
-    let tables = Arc::new(Mutex::new((RunTables::new(&spec), GoldenRows::default())));
+fn run(folder: &Path, transport: Transport) -> (SharedTables, Ending) {
+    let (spec, until, names) = files::read(folder);
+    let tables = RunTables::new(&spec).with_names(names);
+    let tables = Arc::new(Mutex::new((tables, GoldenRows::default())));
     let nodes = spec.nodes.iter().map(|node| node.name.clone()).collect();
     let sink = Box::new(TableSink { nodes, tables: tables.clone() });
-    let (_, ending) = run_virtual(spec.plan(until, sink), transport);
+    let (_, ending) = run_virtual(spec.plan(&YarnFaults::default(), until, sink), transport);
     (tables, ending)
 }
 

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::bench::{Bench, capacity, fair, fifo, job, on};
 use crate::checker::CeilingRule;
 use crate::event::{ApplicationFact, ContainerFact, NodeFact, YarnEvent, YarnFact};
-use crate::{ContainerEnd, MapReduceTimes, MasterId, NodeId, TaskSort, YarnMishap, YarnSize};
+use crate::tests::{
+    ContainerEnd, MapReduceTimes, MasterId, NodeId, SlotKind, YarnMishap, YarnSize,
+};
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::{Ending, Transport};
@@ -72,9 +74,9 @@ fn drawn(number: u32, nodes: &[(i32, i32)], jobs: &[JobDraw]) -> Bench {
             .in_queue(["a", "b"][*queue as usize])
             .of_user(["u", "v"][*user as usize])
             .at(*start)
-            .tasks(TaskSort::Map, *maps, *secs, memory, on(host % all))
-            .tasks(TaskSort::Map, *maps, *secs + 3, memory, on((host + 1) % all))
-            .tasks(TaskSort::Reduce, *reduces, *secs, 1_024, on((host + 2) % all));
+            .tasks(SlotKind::Map, *maps, *secs, memory, on(host % all))
+            .tasks(SlotKind::Map, *maps, *secs + 3, memory, on((host + 1) % all))
+            .tasks(SlotKind::Reduce, *reduces, *secs, 1_024, on((host + 2) % all));
         let times = MapReduceTimes {
             start_up: SimSpan::from_millis(300 * secs),
             shuffle: SimSpan::from_secs(*secs / 2),
@@ -139,7 +141,7 @@ proptest! {
     #[test]
     fn a_job_alone_ends_under_every_scheduler(
         number in 1_u32..11,
-        nodes in prop::collection::vec((4_i32..12, 2_i32..12), 1..6),
+        nodes in prop::collection::vec((4_i32..12, 4_i32..12), 1..6),
         job in (0_u32..2, 0_u32..2, 0_u64..40_000, 0_u32..4, 1_u32..8, 0_u32..5, 1_i32..5,
                 1_u64..40, 0_u32..6),
     ) {
@@ -156,8 +158,8 @@ fn eventful() -> (Bench, Vec<YarnEvent>) {
         .expiry(20, 600, 600)
         .fault(30_000, YarnMishap::NodeStops(NodeId(2)))
         .fault(70_000, YarnMishap::NodeReturns(NodeId(2)))
-        .job(job("a").in_queue("a").tasks(TaskSort::Map, 9, 20, 3_072, on(0)))
-        .job(job("b").in_queue("b").tasks(TaskSort::Map, 9, 20, 1_024, on(1)).managed());
+        .job(job("a").in_queue("a").tasks(SlotKind::Map, 9, 20, 3_072, on(0)))
+        .job(job("b").in_queue("b").tasks(SlotKind::Map, 9, 20, 1_024, on(1)).managed());
     let run = bench.clone().run();
     assert!(0 < run.reservations() && !run.ended(ContainerEnd::Lost).is_empty());
     (bench, run.events)

@@ -1,8 +1,8 @@
 //! MapReduce's own master, by worked examples.
 
 use super::bench::{ALLOCATED, BenchRun, ENDED, capacity, fair, fifo, job, on};
-use crate::TaskSort::{Map, Reduce};
-use crate::{ContainerEnd, MapReduceTimes, MasterId, NodeId, YarnMishap};
+use crate::tests::SlotKind::{Map, Reduce};
+use crate::tests::{ContainerEnd, MapReduceTimes, MasterId, NodeId, YarnMishap};
 use mumakil_base::units::{Factor, SimSpan};
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::Ending;

@@ -1,7 +1,7 @@
 //! The rules of a run, each by a few containers.
 
 use super::bench::{ALLOCATED, ENDED, capacity, fair, fifo, job, on};
-use crate::TaskSort::{Map, Reduce};
+use crate::tests::SlotKind::{Map, Reduce};
 use mumakil_core::protocol::RunStop;
 use mumakil_runtime::Ending;
 
@@ -344,7 +344,7 @@ fn a_reservation_is_given_up_for_a_container_on_another_node() {
 #[test]
 fn a_queue_that_does_not_exist_refuses_the_application() {
     let run = capacity(&TWO).nodes(1, 10_240, 10).job(job("a").maps(1, 5).in_queue("c")).run();
-    assert_eq!(run.rejections, [("a".to_owned(), "there is no queue `c`".to_owned())]);
+    assert_eq!(run.rejections, [(0, "there is no queue `c`".to_owned())]);
     assert_eq!(run.ending, Ending::Stopped(RunStop::Done));
 }
 

@@ -48,6 +48,52 @@ fn tables(yaml: &str, transport: Transport) -> Vec<(String, Vec<u8>)> {
     named.collect()
 }
 
+/// Returns all that is said of a scenario: by its check, before its run, or when it stalls.
+fn said(yaml: &str) -> String {
+    let checked = told(yaml);
+    let draft = Draft::of("test.yaml", yaml).unwrap();
+    if draft.resolve(&registry()).is_err() {
+        return checked + "\n";
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = match run(&draft, folder.path(), Transport::Bare) {
+        Err(error) => format!("error: {error}\n"),
+        Ok(Emulated { stop: StopReason::Stalled(stall), .. }) => format!("stalled: {stall}\n"),
+        Ok(_) => "done\n".to_owned(),
+    };
+    checked + &outcome
+}
+
+#[test]
+fn a_master_that_dies_by_its_scenario_is_started_again() {
+    let line = "hadoop: {line: yarn, protocol: {yarn: {master: managed, \
+                master_faults: {b: [{at: 15s}]}}}}";
+    let folder = tempfile::tempdir().unwrap();
+    let draft = Draft::of("test.yaml", &SMALL.replace("hadoop: yarn", line)).unwrap();
+    let emulated = run(&draft, folder.path(), Transport::Bare).unwrap();
+    assert_eq!(emulated.summary.jobs_succeeded, 4);
+    let containers: Vec<ContainerRow> = rows(folder.path());
+    let failed = containers.iter().filter(|it| &*it.kind == "am" && &*it.exit == "failed");
+    assert_eq!(failed.map(|it| it.job).collect::<Vec<_>>(), [3]);
+}
+
+/// The file has each scenario and what is said of it; `MUMAKIL_UPDATE=1` writes what is said now.
+#[test]
+fn bad_input_is_told_in_full() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut now = String::new();
+    for case in text.split("==== ").skip(1) {
+        let (title, rest) = case.split_once('\n').unwrap();
+        let (yaml, _) = rest.split_once("----\n").unwrap();
+        now += &format!("==== {title}\n{yaml}----\n{}\n", said(yaml).trim_end());
+    }
+    if env::var_os("MUMAKIL_UPDATE").is_some() {
+        fs::write(&path, &now).unwrap();
+    }
+    assert_eq!(now, fs::read_to_string(&path).unwrap());
+}
+
 fn rows<R: mumakil_results::tables::TableRow>(folder: &Path) -> Vec<R> {
     let mut all = Vec::new();
     let path = folder.join(R::FILE);

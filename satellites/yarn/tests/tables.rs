@@ -60,12 +60,15 @@ struct JobTimesRow {
     finished_ms: Option<u64>,
 }
 
+/// The name of a job, and those of the hosts that its tasks ask for.
+pub(crate) type JobNames = (String, Vec<String>);
+
 /// The tables of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunTables {
     containers: BTreeMap<ContainerId, ContainerRow>,
     jobs: Vec<JobTimesRow>,
-    rejections: Vec<(String, String)>,
+    rejections: Vec<(usize, String)>,
     fault: Option<String>,
     nodes: Vec<String>,
     /// The sort and the host of each task of each job.
@@ -79,13 +82,12 @@ impl RunTables {
     /// Returns the tables of a run that has not begun.
     pub(crate) fn new(spec: &YarnRunSpec) -> Self {
         let jobs = spec.jobs.iter().map(|job| JobTimesRow {
-            job: job.name.clone(),
             user: job.user.clone(),
             queue: job.queue.clone(),
             ..JobTimesRow::default()
         });
         let tasks = spec.jobs.iter().map(|job| {
-            let of = job.tasks.iter().map(|task| (task.sort.word(), task.host_name.clone()));
+            let of = job.tasks.iter().map(|task| (task.kind.word(), String::new()));
             of.collect()
         });
         Self {
@@ -94,6 +96,15 @@ impl RunTables {
             nodes: spec.nodes.iter().map(|node| node.name.clone()).collect(),
             ..Self::default()
         }
+    }
+
+    /// Gives jobs and hosts the names of their files.
+    pub(crate) fn with_names(mut self, names: Vec<JobNames>) -> Self {
+        for (place, (job, hosts)) in names.into_iter().enumerate() {
+            self.jobs[place].job = job;
+            self.tasks[place].iter_mut().zip(hosts).for_each(|(task, host)| task.1 = host);
+        }
+        self
     }
 
     /// Adds events.
@@ -114,7 +125,7 @@ impl RunTables {
     }
 
     /// Returns the jobs that were refused, and why.
-    pub(crate) fn rejections(&self) -> &[(String, String)] {
+    pub(crate) fn rejections(&self) -> &[(usize, String)] {
         &self.rejections
     }
 
@@ -201,7 +212,7 @@ impl RunTables {
                 &mut row.submitted_ms
             }
             ApplicationFact::Rejected(reason) => {
-                self.rejections.push((row.job.clone(), reason.clone()));
+                self.rejections.push((job, reason.clone()));
                 return;
             }
             ApplicationFact::Registered => &mut row.registered_ms,

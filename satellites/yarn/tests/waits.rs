@@ -2,8 +2,8 @@
 //! milliseconds, and offers of nodes in it.
 
 use super::bench::{BenchRun, capacity, fair, fifo, job, on};
-use crate::TaskSort::Map;
-use crate::YarnWait::{
+use crate::tests::SlotKind::Map;
+use crate::tests::YarnWait::{
     Acquisition, Activation, Launch, Locality, Offer, QueueMaximum, Room, Share, UserLimit,
 };
 

@@ -91,6 +91,8 @@ pub enum Reason {
     NotCounted,
     /// The policy admits jobs only at intervals, and has not admitted this job yet.
     NotAdmitted,
+    /// The job has what it needs, and waits for the next heartbeats of nodes and of its master.
+    NextHeartbeat,
 
     // ---- refusals of submissions ----
     /// The job's queue has this many jobs, and accepts no more.
@@ -232,6 +234,7 @@ impl Reason {
             Self::KeptFor(_) => ("kept-for", "the node is kept for {}"),
             Self::NotCounted => ("not-counted", "what it could run is not counted yet"),
             Self::NotAdmitted => ("not-admitted", "not let in yet"),
+            Self::NextHeartbeat => ("next-heartbeat", "waits for the next heartbeats"),
             Self::QueueFull(_) => ("queue-full", "its queue has {}, and accepts no more"),
             Self::UserFull(_) => {
                 ("user-full", "its user has {} in the queue, which accepts no more")
@@ -350,8 +353,9 @@ mod tests {
         let limits = [R::GroupLimit(SlotStanding::of(1)), R::UserLimit, R::JobLimit];
         let here = [R::LongTasks, R::BadTracker, R::TrackerLoad];
         let later = [R::Delay(SimSpan::ZERO), R::KeptFor(JobId(0)), R::NotCounted, R::NotAdmitted];
+        let calls = [R::NextHeartbeat];
         let of_jobs = [R::QueueFull(1), R::UserFull(1), R::TooManyTasks(1)];
-        for reason in limits.into_iter().chain(here).chain(later).chain(of_jobs) {
+        for reason in limits.into_iter().chain(here).chain(later).chain(calls).chain(of_jobs) {
             assert_ne!(reason.code(), "other", "{reason:?}");
             assert!(table.contains(&format!("`{}`", reason.code())), "{reason:?}");
         }

@@ -3,6 +3,7 @@
 use super::part::{SojournPart, WaitRule};
 use super::story::StoryPart;
 use super::{JobToExplain, RunToExplain, SlotHolders};
+use mumakil_core::cluster::SlotKind;
 
 /// Gives each wait without a refusal a rule, and joins neighbours of the same cause and rule. If
 /// more than half of all slots were free, the reason is unknown. If the job's own tasks held two
@@ -63,9 +64,11 @@ fn rule(
     // Callers pass only waits for slots, so there is a kind.
     let Some(kind) = wait.part.slot() else { return WaitRule::Order };
     let span = [(wait.from, wait.to)];
-    let all = holders.all(kind, &span);
-    let own = holders.of_job(kind, job.row.job, &span);
-    let of_group = holders.of_group(kind, job.group, &span);
+    // Containers of both kinds share the room of the nodes.
+    let kinds = || SlotKind::BOTH.into_iter().filter(|it| told.has_containers || *it == kind);
+    let all: u64 = kinds().map(|kind| holders.all(kind, &span)).sum();
+    let own: u64 = kinds().map(|kind| holders.of_job(kind, job.row.job, &span)).sum();
+    let of_group: u64 = kinds().map(|kind| holders.of_group(kind, job.group, &span)).sum();
     let precedence = told.orders[order].1;
     // An upper bound: trackers may have been lost since they first came up.
     let there_are = told.slots[kind].saturating_mul(wait.ms());
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
     use crate::explain::AttemptHold;
     use crate::tables::JobRow;
-    use mumakil_core::cluster::{PerSlot, SlotKind};
+    use mumakil_core::cluster::PerSlot;
     use mumakil_core::mapred::{Precedence, PrecedenceBy};
 
     fn job(id: u32, group: u32) -> JobToExplain {
@@ -112,6 +115,7 @@ mod tests {
             orders,
             groups: Vec::new(),
             slots: PerSlot { map: 10, reduce: 10 },
+            has_containers: false,
             absences: Vec::new(),
             holds: (0..).zip(slots).map(hold).collect(),
             summed_stops: 0,

@@ -9,8 +9,8 @@ use super::holders::{AttemptHold, SlotHolders};
 use super::refused::RefusedTime;
 use super::story::JobAttempt;
 use crate::tables::{
-    AttemptEnd, AttemptRow, CellText, Decided, DecisionRow, FaultRow, JobEnd, JobRow, ReadError,
-    Results, TableCell as _, TableRow,
+    AttemptEnd, AttemptRow, CellText, ContainerRow, Decided, DecisionRow, FaultRow, JobEnd, JobRow,
+    ReadError, Results, TableCell as _, TableRow,
 };
 use mumakil_core::cluster::{PerSlot, SlotKind};
 use mumakil_core::mapred::{Incident, Precedence, Reason, TaskKind};
@@ -43,6 +43,8 @@ pub struct RunToExplain {
     pub groups: Vec<String>,
     /// The sum of the slots that each tracker had when it first came up.
     pub slots: PerSlot<u64>,
+    /// Whether its tasks ran in containers of YARN: maps and reduces share the room of a node.
+    pub has_containers: bool,
     /// The beginnings and ends, in milliseconds, of the times in which the JobTracker was paused or
     /// down.
     pub absences: Vec<(u64, u64)>,
@@ -110,6 +112,7 @@ pub fn read(
         orders,
         groups: Vec::new(),
         slots: PerSlot { map: whole("map_slots")?, reduce: whole("reduce_slots")? },
+        has_containers: results.open(ContainerRow::FILE).is_ok(),
         absences: Vec::new(),
         holds: Vec::new(),
         summed_stops: 0,

@@ -37,6 +37,7 @@ impl RefusedTime {
             (Reason::BadTracker, WaitRule::BadTracker),
             (Reason::NoRoom, WaitRule::NoRoom),
             (Reason::TrackerLoad, WaitRule::TrackerLoad),
+            (Reason::NextHeartbeat, WaitRule::NextHeartbeat),
         ];
         rules.into_iter().find(|(reason, _)| reason.code() == code).map(|(_, rule)| rule)
     }

@@ -19,16 +19,16 @@ impl PartSum {
     /// Returns the rule of the wait and the holders of the slots, in words; empty if neither is
     /// known.
     pub fn why(&self, told: &RunToExplain) -> String {
-        let rule = self.rule.map_or("", WaitRule::word);
+        let rule = told.say(self.rule.map_or("", WaitRule::word));
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
-            held => format!("{rule}; of the held slots: {held}"),
+            held => format!("{rule}; of the {}: {held}", told.say("held slots")),
         }
     }
 
     /// Returns a line with cause, length, share of `total` milliseconds, rule and holders.
     pub fn line(&self, told: &RunToExplain, total: u64) -> String {
-        let (part, took) = (self.part.word(), span(self.ms as f64 / 1e3));
+        let (part, took) = (told.say(self.part.word()), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {
             why if why.is_empty() => why,
             why => format!(": {why}"),
@@ -52,7 +52,26 @@ impl PartSum {
     }
 }
 
+/// What jobs of MapReduce v1 wait for, and what jobs of YARN do.
+const WORDS: [(&str, &str); 9] = [
+    ("initialisation", "waiting for the container of its AM"),
+    ("setup", "starting its AM"),
+    ("waiting for the first map slot", "waiting for the first map's container"),
+    ("waiting for map slots", "waiting for containers of maps"),
+    ("waiting for reduce slots", "waiting for containers of reduces"),
+    ("heartbeats and commits", "heartbeats of nodes and of its AM"),
+    ("though slots were free", "though memory and cores were free"),
+    ("slots kept for others", "nodes kept for others"),
+    ("held slots", "held containers"),
+];
+
 impl RunToExplain {
+    /// Returns a word about a wait as it fits the run: jobs of YARN wait for containers.
+    pub fn say(&self, word: &'static str) -> &'static str {
+        let of_yarn = WORDS.iter().filter(|(plain, _)| self.has_containers && *plain == word);
+        of_yarn.map(|(_, word)| *word).next().unwrap_or(word)
+    }
+
     /// Returns the pool of a job; without pools, the user of the job.
     pub fn group_of(&self, job: &JobToExplain) -> &str {
         self.groups.get(job.group as usize).map_or("", String::as_str)
@@ -90,6 +109,7 @@ mod tests {
             orders: Vec::new(),
             groups: Vec::new(),
             slots: Default::default(),
+            has_containers: false,
             absences: Vec::new(),
             holds: Vec::new(),
             summed_stops: 0,

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{
-    MapReduceTimes, MasterMode, PlaceId, TaskSort, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
+use crate::tables::JobNames;
+use crate::tests::{
+    MapReduceTimes, MasterMode, PlaceId, SlotKind, YarnJob, YarnNode, YarnRunSpec, YarnSettings,
     YarnSize, YarnTask,
 };
 use mumakil_base::units::{SimSpan, SimTime};
@@ -82,8 +83,8 @@ fn a_day() -> u64 {
     24 * 3_600 * 1_000
 }
 
-/// Reads a folder; returns the run, and when it ends at the latest.
-pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
+/// Reads a folder; returns the run, when it ends at the latest, and the names that tables need.
+pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime, Vec<JobNames>) {
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let scenario: ScenarioFile = serde_json::from_str(&text("scenario.json")).unwrap();
     let is_resolved = scenario.rack_resolution != "none";
@@ -102,14 +103,15 @@ pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
     let nodes: Vec<YarnNode> = nodes.collect();
     let records = text(&scenario.jobs);
     let records = serde_json::Deserializer::from_str(&records).into_iter::<JobRecord>();
-    let mut jobs = Vec::new();
+    let (mut jobs, mut names) = (Vec::new(), Vec::new());
     for record in records.map(Result::unwrap).filter(|record| !record.tasks.is_empty()) {
+        let mut hosts = Vec::new();
         let tasks = record.tasks.into_iter().map(|task| {
             let (rack, host) = task.host.trim_start_matches('/').split_once('/').unwrap();
+            hosts.push(host.to_owned());
             YarnTask {
-                sort: if task.kind == "map" { TaskSort::Map } else { TaskSort::Reduce },
+                kind: if task.kind == "map" { SlotKind::Map } else { SlotKind::Reduce },
                 host_and_rack: [host, rack].map(|name| place(name.to_owned())),
-                host_name: host.to_owned(),
                 size: YarnSize::new(
                     task.memory.unwrap_or(scenario.container.memory_mb),
                     task.cores.unwrap_or(scenario.container.vcores),
@@ -117,14 +119,15 @@ pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
                 life: SimSpan::from_millis(task.end - task.start),
             }
         });
+        let tasks: Vec<YarnTask> = tasks.collect();
+        names.push((record.id, hosts));
         jobs.push(YarnJob {
-            name: record.id,
             user: record.user,
             queue: record.queue,
             start: SimSpan::from_millis(record.start),
             mode: if scenario.am.mode == "managed" { MasterMode::Managed } else { MasterMode::Sls },
             master_size: YarnSize::new(scenario.am.memory_mb, scenario.am.vcores),
-            tasks: tasks.collect(),
+            tasks,
             mapreduce: MapReduceTimes::default(),
         });
     }
@@ -136,5 +139,5 @@ pub(super) fn read(folder: &Path) -> (YarnRunSpec, SimTime) {
         master_interval: SimSpan::from_millis(scenario.am_heartbeat_ms),
         settings: YarnSettings::read(folder).unwrap_or_else(|error| panic!("{error}")),
     };
-    (spec, until)
+    (spec, until, names)
 }

@@ -68,14 +68,14 @@ pub(super) fn causes(
     // The time of each cause, and the largest part of it, which comes first.
     let mut causes: IndexMap<&str, (u64, &PartSum)> = IndexMap::new();
     for sum in whole.iter().filter(|sum| sum.is_delay()) {
-        causes.entry(cause(sum)).or_insert((0, sum)).0 += sum.ms;
+        causes.entry(cause(told, sum)).or_insert((0, sum)).0 += sum.ms;
     }
     let all_delays: u64 = causes.values().map(|(ms, _)| ms).sum();
     let most = causes.into_values().max_by_key(|(ms, _)| *ms);
     let first = match most.filter(|(ms, _)| NOTABLE.0 * total as f64 <= *ms as f64) {
         Some((ms, sum)) => format!(
             "{} took {} of {jobs} ({}){}.",
-            capital(cause(sum)),
+            capital(cause(told, sum)),
             percent(ms as f64 / total as f64),
             span(ms as f64 / 1e3),
             match sum.part {
@@ -96,7 +96,7 @@ pub(super) fn causes(
             "`{}` was delayed most: it took {took} instead of {undelayed}; {} of that went into {}{}.",
             told.jobs[job.place].row.name,
             sum.share_of(job.sojourn_ms),
-            sum.part.word(),
+            told.say(sum.part.word()),
             mostly(told, sum)
         ))
     });
@@ -104,24 +104,26 @@ pub(super) fn causes(
 }
 
 /// Returns the cause of a delay in words. Waits for slots of a kind are one cause, whatever their rules.
-fn cause(sum: &PartSum) -> &'static str {
-    match sum.part.slot() {
-        Some(SlotKind::Map) => "waiting for map slots",
-        Some(SlotKind::Reduce) => "waiting for reduce slots",
+fn cause(told: &RunToExplain, sum: &PartSum) -> &'static str {
+    told.say(match sum.part.slot() {
+        Some(SlotKind::Map) => SojournPart::MapWait.word(),
+        Some(SlotKind::Reduce) => SojournPart::ReduceWait.word(),
         None => sum.part.word(),
-    }
+    })
 }
 
 /// Returns the rule of a wait and the job that held most of the slots, to end a sentence.
 fn mostly(told: &RunToExplain, sum: &PartSum) -> String {
-    let rule = sum.rule.map(|rule| format!(": mostly {}", rule.word())).unwrap_or_default();
+    let rule =
+        sum.rule.map(|rule| format!(": mostly {}", told.say(rule.word()))).unwrap_or_default();
     // Where memory or cores are lacking, slots are not what was waited for; and no job with few of them
     // is to blame.
     let named = sum.jobs.first().filter(|_| sum.rule != Some(WaitRule::NoRoom));
     match named.filter(|(_, held)| sum.held <= 4 * held) {
         Some((job, held)) => {
             let share = percent(*held as f64 / sum.held.max(1) as f64);
-            format!("{rule}, and `{}` had {share} of the held slots", told.name_of(*job))
+            let held = told.say("held slots");
+            format!("{rule}, and `{}` had {share} of the {held}", told.name_of(*job))
         }
         None => rule,
     }

@@ -5,7 +5,7 @@ use mumakil_draw::chart::{AxisUnit, Caption, ChartAxis, Curve, Percentiles};
 use mumakil_results::expect::in_words;
 
 /// The charts: each shows histograms whose values are of similar size.
-const LATENCIES: [(&str, &str, &[&str]); 2] = [
+const LATENCIES: [(&str, &str, &[&str]); 3] = [
     (
         "latency-messages",
         "Latency of messages",
@@ -15,6 +15,11 @@ const LATENCIES: [(&str, &str, &[&str]); 2] = [
         "latency-waits",
         "Waits of slots, tasks and jobs",
         &["slot_idle", "task_wait", "job_wait", "locality_wait", "commit_delay", "suspension"],
+    ),
+    (
+        "latency-containers",
+        "Two clocks: from a node to the AM, and from there to the node",
+        &["acquisition", "container_launch"],
     ),
 ];
 
