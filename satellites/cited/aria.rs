@@ -30,7 +30,6 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
 use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
@@ -122,7 +121,8 @@ impl JobProfile {
     fn of(truth: &TrueDurations, job: &Job, map_slots: u32) -> Self {
         let [maps, reduces] = SlotKind::BOTH.map(|kind| job.tasks(kind).total());
         let last_wave = maps - maps.saturating_sub(1) / map_slots.max(1) * map_slots;
-        let overlaps = job.slow_start() < 1.0 && 0 < maps && !mutant("aria/no-first-shuffle");
+        let overlaps =
+            mutated!(job.slow_start() < 1.0 && 0 < maps, "aria/no-first-shuffle" => false);
         Self {
             map: TaskProfile::of(maps, |map| truth.task(job, SlotKind::Map, map)),
             shuffle: TaskProfile::of(reduces, |reduce| truth.shuffle(job, reduce)),
@@ -194,11 +194,10 @@ impl Aria {
     fn needed(&self, job: &Job, now: SimTime) -> PerSlot<u32> {
         let Some(deadline) = deadline(job) else { return PerSlot::default() };
         let profile = self.jobs.get(&job.id()).map(|known| known.profile).unwrap_or_default();
-        let left = PerSlot::of(|kind| match job.tasks(kind).total() {
-            all if mutant("aria/whole-job") => all,
-            all => all - job.tasks(kind).finished(),
+        let left = PerSlot::of(|kind| {
+            job.tasks(kind).total() - mutated!(job.tasks(kind).finished(), "aria/whole-job" => 0)
         });
-        let now = if mutant("aria/whole-time") { job.submitted_at() } else { now };
+        let now = mutated!(now, "aria/whole-time" => job.submitted_at());
         fewest_slots(profile, left, deadline.saturating_since(now).as_secs_f64(), self.bound)
     }
 
@@ -211,10 +210,10 @@ impl Aria {
             let place = waiting.and_then(|job| {
                 let has_enough = mutated!(needed[kind] <= job.tasks(kind).running(),
                     "aria/deadlines-alone" => false);
-                let deadline = match deadline(job) {
-                    _ if mutant("aria/by-arrival") => job.submitted_at(),
-                    deadline => deadline.unwrap_or(SimTime::NEVER),
-                };
+                let deadline = mutated!(
+                    deadline(job).unwrap_or(SimTime::NEVER),
+                    "aria/by-arrival" => job.submitted_at(),
+                );
                 (self.spare || !has_enough).then_some((
                     has_enough,
                     deadline,

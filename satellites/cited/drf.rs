@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use mumakil_base::dense::grown;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
@@ -118,7 +118,7 @@ impl Drf {
         let name = self.pool_by.of(job.spec());
         let pool = self.tree.place(name);
         let held = view.held(job);
-        let share = if mutant("drf/jobs-in-line") { 0.0 } else { held.dominant_share(self.total) };
+        let share = mutated!(held.dominant_share(self.total), "drf/jobs-in-line" => 0.0);
         let turn = (Measure(share), job.submitted_at(), job.id());
         let places = PerSlot::of(|kind| (0 < self.reduces.pending(job, kind)).then_some(turn));
         self.forget(job.id());
@@ -156,11 +156,12 @@ impl Drf {
             let node = tree.pool(id);
             let Some(around) = node.parent else { break };
             let pool = grown(pools, id.index());
-            let share = match pool.held.dominant_share(*total) {
-                share if mutant("drf/unweighted") => share,
-                share if mutant("drf/highest-first") => -share,
-                share => share / node.weight,
-            };
+            let share = pool.held.dominant_share(*total);
+            let share = mutated!(
+                share / node.weight,
+                "drf/unweighted" => share,
+                "drf/highest-first" => -share,
+            );
             let before = std::mem::replace(&mut pool.share, share);
             let waits =
                 PerSlot::of(|kind| !pool.lines[kind].is_empty() || !pool.waiting[kind].is_empty());

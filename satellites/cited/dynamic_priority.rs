@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -105,10 +105,10 @@ impl PayingPool {
     /// Returns its place among the pools: those that can pay come first, and of these, the one with
     /// the fewest slots for what it spends.
     fn turn(&self, kind: SlotKind) -> (bool, Measure) {
-        let spends = self.can_pay() && !mutant("budgets/equal-shares");
+        let spends = mutated!(self.can_pay(), "budgets/equal-shares" => false);
         let weight = if spends { self.spending } else { 1.0 };
         (
-            !self.can_pay() && !mutant("budgets/poor-pools-share"),
+            mutated!(!self.can_pay(), "budgets/poor-pools-share" => false),
             Measure(f64::from(self.running[kind]) / weight),
         )
     }
@@ -204,11 +204,11 @@ impl Scheduler for DynamicPriority {
     fn tick(&mut self, _: &mut Orders<'_>) {
         for pool in self.pools.iter_mut().filter(|pool| pool.can_pay()) {
             let slots = f64::from(pool.running.map) + f64::from(pool.running.reduce);
-            pool.left -= match pool.spending * slots {
-                _ if mutant("budgets/by-interval") => pool.spending,
-                _ if mutant("budgets/by-slot-alone") => slots,
-                paid => paid,
-            };
+            pool.left -= mutated!(
+                pool.spending * slots,
+                "budgets/by-interval" => pool.spending,
+                "budgets/by-slot-alone" => slots,
+            );
         }
     }
 

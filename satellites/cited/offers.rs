@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::inner::InnerPolicy;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::cluster::Amounts;
@@ -148,7 +148,8 @@ impl Offers {
         framework.held -= std::mem::replace(&mut known.held, view.held(job));
         framework.held += known.held;
         let pending = SlotKind::BOTH.iter().map(|kind| job.pending(*kind)).sum();
-        framework.revived += u64::from(known.pending < pending && !mutant("offers/no-revival"));
+        framework.revived +=
+            u64::from(mutated!(known.pending < pending, "offers/no-revival" => false));
         known.pending = pending;
     }
 
@@ -178,19 +179,20 @@ impl Offers {
             .filter(|framework| !asked.contains(framework));
         let unfiltered = unasked.filter(|framework| {
             !node.refused.get(framework).is_some_and(|(until, revived)| {
-                (now < *until || mutant("offers/filter-without-end"))
+                mutated!(now < *until, "offers/filter-without-end" => true)
                     && *revived == self.frameworks[*framework].revived
             })
         });
         let open = unfiltered.filter(|framework| self.wants(offer, *framework));
         let share = |framework: &usize| {
             let Framework { held, weight, .. } = &self.frameworks[*framework];
-            match held.dominant_share(total) {
-                share if mutant("offers/unweighted") => share,
-                share if mutant("offers/highest-first") => -share,
-                _ if mutant("offers/in-turn") => 0.0,
-                share => share / weight,
-            }
+            let share = held.dominant_share(total);
+            mutated!(
+                share / weight,
+                "offers/unweighted" => share,
+                "offers/highest-first" => -share,
+                "offers/in-turn" => 0.0,
+            )
         };
         open.min_by(|one, other| share(one).total_cmp(&share(other)).then(one.cmp(other)))
     }
@@ -202,8 +204,8 @@ impl Offers {
             Some((others, own)) if others.jobs.is_empty() && !own.is_empty() => own,
             _ => &self.frameworks[..],
         };
-        let weight = |it: &Framework| if mutant("offers/equal-parts") { 1.0 } else { it.weight };
-        let weights: Vec<f64> = own.iter().map(weight).collect();
+        let weights: Vec<f64> =
+            own.iter().map(|it| mutated!(it.weight, "offers/equal-parts" => 1.0)).collect();
         owner_among(&weights, tracker.0, self.nodes.len() as u32)
     }
 
@@ -211,9 +213,8 @@ impl Offers {
     fn refuse(&mut self, now: SimTime, tracker: TrackerId, framework: usize) {
         let revived = self.frameworks[framework].revived;
         let refused = &mut self.nodes[tracker.index()].refused;
-        if !mutant("offers/no-filter") {
-            refused.insert(framework, (now + self.filter, revived));
-        }
+        let until = now + mutated!(self.filter, "offers/no-filter" => SimSpan::ZERO);
+        refused.insert(framework, (until, revived));
     }
 
     /// Says why jobs of frameworks that are not asked get nothing here.
@@ -345,7 +346,9 @@ impl Scheduler for Offers {
         let mut asked = BTreeSet::new();
         while has_free(offer) {
             let framework = match self.nodes[tracker.index()].outstanding {
-                Some((_, since)) if now < since + self.standing && !mutant("offers/at-once") => {
+                Some((_, since))
+                    if now < since + mutated!(self.standing, "offers/at-once" => SimSpan::ZERO) =>
+                {
                     return self.explain(
                         offer,
                         &asked,
@@ -378,9 +381,7 @@ impl Scheduler for Offers {
             if has_free(offer) {
                 self.refuse(now, tracker, framework);
             }
-            if mutant("offers/first-alone") {
-                break;
-            }
+            mutated!((), "offers/first-alone" => break);
         }
         self.explain(offer, &asked, "its framework has just refused this node");
     }

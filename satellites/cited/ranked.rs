@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{Complaint, OptionFacts, Policy, PolicySite, Scheduler, Wrapper};
 use mumakil_policies::scheduler::shared::delay::DelaySpec;
@@ -98,7 +98,7 @@ impl<R: NamedRank> Policy for ByNamedRank<R> {
     }
 
     fn new(NamedRankOptions { preemption, suspended, delay }: NamedRankOptions) -> Self {
-        let rank = if mutant("ranked/reversed") { &R::RANK[1..] } else { R::RANK };
+        let rank = mutated!(R::RANK, "ranked/reversed" => &R::RANK[1..]);
         let jobs = RankFormula::of(rank).expect("a known name");
         let suspended = Some(suspended);
         let options = RankOptions { jobs, delay, preemption, suspended, ..RankOptions::default() };

@@ -188,21 +188,20 @@ impl PapersArguments {
         }
         let out = self.out.join(study.name.as_str());
         let mut session = StudySession::new(out, None, self.pace, registry, bar, at_work)?;
-        session.keep(study.clone(), BroughtFiles::Links);
-        let mut sheet = session.run(&study, true)?;
+        let mut most = None;
+        let (sheet, concluded) = loop {
+            session.keep(study.clone(), BroughtFiles::Links);
+            let sheet = session.run(&study, true)?;
+            let concluded = conclude(&sheet, &session.store, &session.out)?;
+            let most = *most.get_or_insert(MOST_TIMES * sheet.seeds.len());
+            let wanted = wanted_seeds(&concluded.findings.verdicts, sheet.seeds.len(), most);
+            if self.quick || !wanted.is_some_and(|seeds| study.raise_seeds(seeds)) {
+                break (sheet, Box::new(concluded));
+            }
+        };
         // Hide the bar meanwhile, or it would overwrite the warning.
         for doubt in session.doubts() {
             bar.beside(|| terminal::warn(&format!("{}: {doubt}", experiment.id)));
-        }
-        let mut concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
-        let most = MOST_TIMES * sheet.seeds.len();
-        while !self.quick
-            && let Some(seeds) = wanted_seeds(&concluded.findings.verdicts, sheet.seeds.len(), most)
-            && study.raise_seeds(seeds)
-        {
-            session.keep(study.clone(), BroughtFiles::Links);
-            sheet = session.run(&study, true)?;
-            concluded = Box::new(conclude(&sheet, &session.store, &session.out)?);
         }
         let plain = &concluded.findings.verdicts;
         let teeth = self.sabotage.then(|| session.sabotage(&study, plain)).transpose()?;

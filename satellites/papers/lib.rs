@@ -105,7 +105,7 @@ experiments! {
         "H-FB10" "FB2010 under FIFO, fair sharing and HFSP" ["H-FB10"]
         "H-F5" "the scaling study" ["H-F5"]
         "H-F5-FB10" "the scaling study with FB2010" ["H-F5-FB10"]
-        "H-F6" "wrong size estimates" ["H-F6" "H-F6-errors"]
+        "H-F6" "wrong size estimates" ["H-F6" "H-F6-errors" "H-F6-whole"]
         "H-loc" "locality in FB2009" ["H-loc" "H-loc-attempts"]
         "H-F7" "preemption: eager, wait and kill" ["H-F7" "H-F7-resume"]
         "H-F8" "the cost of suspension" ["H-F8"]

@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Adds the names of mutants in the Rust files of a folder: `mutant("a/b")` or `"a/b" =>`.
+    /// Adds the names of mutants in the Rust files of a folder: `"a/b" =>`.
     fn find(folder: &Path, names: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -243,10 +243,10 @@ mod tests {
                 let text = fs::read_to_string(&path).unwrap();
                 let parts: Vec<&str> = text.split('"').collect();
                 let is_mutant = |around: &&[&str]| {
-                    let is_named = around[1].find('/').is_some_and(|at| 0 < at);
-                    is_named && (around[0].ends_with("mutant(") || around[2].starts_with(" =>"))
+                    let is_named = around[0].find('/').is_some_and(|at| 0 < at);
+                    is_named && around[1].starts_with(" =>")
                 };
-                names.extend(parts.windows(3).filter(is_mutant).map(|around| around[1].to_owned()));
+                names.extend(parts.windows(2).filter(is_mutant).map(|around| around[0].to_owned()));
             }
         }
     }

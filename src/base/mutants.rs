@@ -29,7 +29,8 @@ macro_rules! mutated {
     };
 }
 
-/// Returns whether the mutant of this name is chosen.
+/// Returns whether the mutant of this name is chosen. The source says [`mutated!`](crate::mutated).
+#[doc(hidden)]
 #[inline(always)]
 pub fn mutant(name: &str) -> bool {
     cfg!(debug_assertions) && IS_ANY.load(Ordering::Relaxed) && is_chosen(name)

@@ -37,7 +37,7 @@ pub const STARTERS: &[Starter] = bundled!("":
     "scaling-study" "scaling-study-batch" "heartbeat-latency" "shoot-out" "capacity-planning"
     "heavy-tails" "wrong-sizes" "deadlines" "resources" "preemption" "offers" "reduces-by-place" "quincy"
     "wait-or-kill" "unlike-racks" "skewed-reduces"
-    "frameworks" "paid-slots" "plans" "deadline-slots" "skewed-maps"
+    "frameworks" "paid-slots" "plans" "deadline-slots" "skewed-maps" "victims"
     "yarn" "yarn-scaling"
 );
 

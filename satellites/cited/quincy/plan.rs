@@ -19,7 +19,6 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::flow::{CheapestFlow, FlowArc, FlowNode};
-use mumakil_base::mutants::mutant;
 use mumakil_base::mutated;
 use mumakil_base::theory::equal_shares;
 use mumakil_base::units::{SimSpan, SimTime};
@@ -258,11 +257,11 @@ impl SlotPlan {
         }
         let [in_rack, far] =
             [self.options.rack, self.options.far].map(|price| cost(price.get() * gigabytes * 1e6));
-        let far = if mutant("quincy/far-as-rack") { in_rack } else { far };
-        let in_rack = if mutant("quincy/rack-as-far") { far } else { in_rack };
+        let far = mutated!(far, "quincy/far-as-rack" => in_rack);
+        let in_rack = mutated!(in_rack, "quincy/rack-as-far" => far);
         let mut places = Vec::new();
         for on in self.holders.iter().map(|on| &self.machines[on.index()]) {
-            places.push((on.node, if mutant("quincy/node-as-rack") { in_rack } else { 0 }));
+            places.push((on.node, mutated!(0, "quincy/node-as-rack" => in_rack)));
             if !places.contains(&(on.rack, in_rack)) {
                 places.push((on.rack, in_rack));
             }
@@ -309,11 +308,12 @@ impl SlotPlan {
             for task in machines[machine].running.iter().map(|id| &tasks[id]) {
                 let Some(running) = task.running else { continue };
                 // The slot that it has is the cheapest one, even before it has run for any time.
-                let ran = match now.saturating_since(task.since).as_micros() as i64 {
-                    _ if mutant("quincy/work-is-worth-nothing") => 1,
-                    ran if mutant("quincy/work-costs") => 1 - ran,
-                    ran => ran + 1,
-                };
+                let ran = now.saturating_since(task.since).as_micros() as i64;
+                let ran = mutated!(
+                    ran + 1,
+                    "quincy/work-is-worth-nothing" => 1,
+                    "quincy/work-costs" => 1 - ran,
+                );
                 flow.set_cost(running.stay, running.transfer - ran);
                 flow.set_cost(task.wait, running.waited - waits);
                 flow.settle(task.node);
@@ -337,11 +337,11 @@ impl SlotPlan {
             true => {
                 let wanted: Vec<u32> = demands.iter().map(|(_, wanted)| *wanted).collect();
                 let shares = equal_shares(view.capacity(kind), &wanted).into_iter();
-                shares.map(|it| (if mutant("quincy/no-guarantee") { 0 } else { it }, it)).collect()
+                shares.map(|it| (mutated!(it, "quincy/no-guarantee" => 0), it)).collect()
             }
             // Every job has a slot, so that none starves.
             false => {
-                let least = u32::from(!mutant("quincy/no-slot-each"));
+                let least = mutated!(1, "quincy/no-slot-each" => 0);
                 demands.iter().map(|(_, wanted)| (least, *wanted)).collect::<Vec<_>>()
             }
         };

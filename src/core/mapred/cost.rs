@@ -31,6 +31,7 @@ use crate::mapred::locality::Locality;
 use crate::mapred::replicas::{Copy, InputReading, Replicas};
 use crate::mapred::spec::JobSpec;
 use crate::mapred::traced::Traced;
+use mumakil_base::mutated;
 use mumakil_base::random::{ChaCha8Rng, Purpose, stream};
 use mumakil_base::units::{Bytes, Rate, SimSpan};
 
@@ -130,16 +131,23 @@ impl Costs {
         let (job, task) = (&launch.job, launch.attempt.task);
         // The input of a reduce is what it has fetched and sorted.
         let input = match task.kind {
-            TaskKind::Reduce => job.reduce.shuffle.of(task.index),
+            TaskKind::Reduce => {
+                mutated!(job.reduce.shuffle.of(task.index), "checkpoint/without-input" => Bytes::ZERO)
+            }
             _ => Bytes::ZERO,
         };
         let state = job.memory[task.slot()] + input;
-        let from = Locality::of(tracker, &[saved.on], &self.topology);
-        plan.start_up += self.read_rate(from, tracker, node).time_for(state);
+        let from = mutated!(
+            Locality::of(tracker, &[saved.on], &self.topology),
+            "checkpoint/read-here" => Some(Locality::Node),
+        );
+        let reading = self.read_rate(from, tracker, node).time_for(state);
+        plan.start_up += mutated!(reading, "checkpoint/no-reading" => SimSpan::ZERO);
+        plan.work.skip(mutated!(f64::from(saved.share), "checkpoint/lost" => 0.0));
+        mutated!((), "checkpoint/fetches-again" => return);
         plan.shuffle = PhaseEffort::default();
         plan.fetch_loop = FetchLoop::default();
         plan.sort = PhaseEffort::default();
-        plan.work.skip(f64::from(saved.share));
     }
 
     /// Lets an attempt fail after it has tried for the time `waits` to read its input; its

@@ -16,7 +16,7 @@ use crate::cluster::{
 use crate::mapred::ids::JobId;
 use crate::mapred::settings::JobSettings;
 use crate::mapred::traced::Traced;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::random::Dist;
 use mumakil_base::units::{Bytes, Factor, Rate, SimSpan};
 use mumakil_base::{forms, worded};
@@ -179,7 +179,7 @@ impl JobSpec {
     /// Returns how much output a map has, relative to the job's other maps: as much as it has input.
     pub fn output_weight(&self, map: u32) -> u64 {
         let input = self.input.as_ref().map_or(0, |input| input.bytes(map, self.maps).get());
-        if mutant("places/counts-maps") { 1 } else { input.max(1) }
+        mutated!(input.max(1), "places/counts-maps" => 1)
     }
 }
 

@@ -167,7 +167,7 @@ impl SizeError {
         if let Some(sigma) = self.log_normal.map(Factor::get) {
             factor *= LogNormal::new(0.0, sigma).map_or(1.0, |spread| spread.sample(rng));
         }
-        factor * self.bias.map_or(1.0, Factor::get)
+        factor * mutated!(self.bias, "hfsp/error-unbiased" => None).map_or(1.0, Factor::get)
     }
 }
 

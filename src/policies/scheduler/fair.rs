@@ -41,7 +41,7 @@ use super::shared::pools::{Pool, Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::NewJobBoost;
 use super::shared::suspensions::KillOrWait;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Count, Factor, SimSpan};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -318,7 +318,8 @@ impl Scheduler for Fair {
             self.starvation.launched(offer.view().now(), offer.tracker(), launched);
             // The launch changes the order: as in Hadoop, the next slot may go to another pool.
             self.tree.refresh(&offer.view(), launched.attempt.job(), &mut self.delay);
-            if !self.options.assign_multiple {
+            if mutated!(!self.options.assign_multiple, "fair/one-each" => true, "fair/fills" => false)
+            {
                 return;
             }
         }
@@ -355,7 +356,7 @@ impl Fair {
         };
         // Free slots are a limit in any case. In 0.21 and 1.0 a cap of more tasks than the tracker
         // has free slots makes the tracker queue the rest; this is not repeated here.
-        cap.map_or(u32::MAX, LaunchCap::get)
+        mutated!(cap, "fair/no-cap" => None).map_or(u32::MAX, LaunchCap::get)
     }
 
     fn first(&self, offer: &Offer<'_>, kind: SlotKind) -> Option<JobId> {
@@ -394,8 +395,8 @@ impl Fair {
                 let mut jobs = tree.in_order(&offer.view(), pool, kind);
                 return jobs.find_map(|job| delay.launch_reduce(offer, job, 1, reason));
             }
-            let anywhere = is_starved(pool) && !mutant("preempt/waits-for-input");
-            let all = if mutant("delay/first-job-blocks") { 1 } else { usize::MAX };
+            let anywhere = mutated!(is_starved(pool), "preempt/waits-for-input" => false);
+            let all = mutated!(usize::MAX, "delay/first-job-blocks" => 1);
             let launched = tree.places(pool, kind).take(all).find_map(|(job, place)| {
                 Some((delay.launch_map(offer, job, 1, anywhere, reason)?, place))
             });
@@ -433,6 +434,6 @@ fn launch_in<T>(
     if tree.pools.is_leaf(pool) {
         return launch(pool);
     }
-    let all = if mutant("delay/first-pool-blocks") { 1 } else { usize::MAX };
+    let all = mutated!(usize::MAX, "delay/first-pool-blocks" => 1);
     tree.ready_pools(pool, kind).take(all).find_map(|inner| launch_in(inner, tree, kind, launch))
 }

@@ -33,7 +33,7 @@ use super::shared::pool_tree::{PoolId, PoolTree};
 use super::shared::pools::{Pools, pools_or_file};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::share::{NewJobBoost, weight};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -390,13 +390,14 @@ impl FairDeficit {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
                 // Here `share` and `running` are still the values of the interval that ends now.
-                let lacked = match part.share - f64::from(part.running) {
-                    lacked if mutant("deficit/sign") => -lacked * millis,
-                    _ if mutant("deficit/without-use") => part.share * millis,
-                    lacked if mutant("deficit/without-time") => lacked,
-                    lacked => lacked * millis,
-                };
-                let before = if mutant("deficit/forgotten") { 0.0 } else { part.deficit as f64 };
+                let lacked = part.share - f64::from(part.running);
+                let lacked = mutated!(
+                    lacked * millis,
+                    "deficit/sign" => -lacked * millis,
+                    "deficit/without-use" => part.share * millis,
+                    "deficit/without-time" => lacked,
+                );
+                let before = mutated!(part.deficit as f64, "deficit/forgotten" => 0.0);
                 part.deficit = (before + lacked) as i64;
                 let Some(known) = view.job(*id) else { continue };
                 // Attempts lower the deficit even of a job that may not run any more.
@@ -435,8 +436,8 @@ impl FairDeficit {
         }
         for job in self.jobs.values_mut().filter(|job| 0.0 < job.of[kind].weight) {
             let pool = self.pools.pool(job.pool);
-            let weight = if mutant("deficit/unweighted") { 1.0 } else { pool.weight };
-            let jobs = if mutant("deficit/jobs-for-pools") { 1.0 } else { sums[job.pool.index()] };
+            let weight = mutated!(pool.weight, "deficit/unweighted" => 1.0);
+            let jobs = mutated!(sums[job.pool.index()], "deficit/jobs-for-pools" => 1.0);
             job.of[kind].weight *= weight / jobs;
         }
     }
@@ -496,7 +497,7 @@ impl DeficitJob {
         let part = self.of[kind];
         // A job without a task has ended, or its reduces wait for the slow start.
         let gives = view.job(id).is_some_and(|job| 0 < job.pending(kind));
-        let is_fed = !is_below(part, view, id, kind) || mutant("deficit/needy-last");
+        let is_fed = mutated!(!is_below(part, view, id, kind), "deficit/needy-last" => true);
         (0 < part.needed && gives).then_some((is_fed, Reverse(part.deficit), self.arrived, id))
     }
 }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::delay::{Delay, DelaySpec};
 use super::shared::load::{TrackerLoad, room};
 use super::shared::reduces::{Reduces, WithReduces};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Fraction, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -99,7 +99,7 @@ impl Scheduler for Fifo {
             delay.job_changed(view, event);
         }
         let Some(job) = view.job(event.job) else { return };
-        let priority = if mutant("fifo/no-priority") { Priority::Normal } else { job.priority() };
+        let priority = mutated!(job.priority(), "fifo/no-priority" => Priority::Normal);
         let place = (priority, job.submitted_at(), job.id());
         if let JobChange::Altered { priority } = event.change {
             return self.reorder((priority, place.1, place.2), place);
@@ -191,7 +191,7 @@ impl Fifo {
             let launched = delay.launch_map(offer, *job, 1, false, Reason::InLine(place));
             if let Some(launched) = launched {
                 // Further maps may be near their input on other trackers.
-                return launched.is_near() || mutant("fifo/far-goes-on");
+                return mutated!(launched.is_near(), "fifo/far-goes-on" => true);
             }
         }
         false
@@ -218,13 +218,13 @@ impl Fifo {
             offer.look_past(|| ASKED_FOR_MAPS * (place - asked) as u32);
             asked = place + 1;
             // Hadoop tries far maps of this job before near maps of the next job in the queue.
-            let reach = if mutant("fifo/nearest-of-all") { MapReach::Node } else { MapReach::Rack };
+            let reach = mutated!(MapReach::Rack, "fifo/nearest-of-all" => MapReach::Node);
             let near = offer.launch_map(job, reach, Reason::InLine(place as u32));
             if near.is_some() {
                 return true;
             }
             if offer.launch_map(job, MapReach::Beyond, Reason::InLineFar(place as u32)).is_some() {
-                return mutant("fifo/far-goes-on");
+                return mutated!(false, "fifo/far-goes-on" => true);
             }
         }
         offer.look_past(|| ASKED_FOR_MAPS * (self.line.len() - asked) as u32);
@@ -298,8 +298,8 @@ impl Fifo {
             // Round down, as Java's cast does; at most the slots of one tracker.
             (share as u64).min(u64::from(offer.slots(kind)))
         };
-        let padding = if mutant("fifo/no-padding") { 0 } else { padding };
-        u64::from(view.capacity(kind)) <= u64::from(view.occupied(kind)) + padding
+        u64::from(view.capacity(kind))
+            <= u64::from(view.occupied(kind)) + mutated!(padding, "fifo/no-padding" => 0)
     }
 }
 

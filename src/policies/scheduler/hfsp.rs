@@ -128,7 +128,12 @@ impl Hfsp {
 
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         // Use free slots first, since taking a slot from another job harms that job.
+        mutated!((), "hfsp/takes-first" => self.take_slots(offer, kind));
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
+        self.take_slots(offer, kind);
+    }
+
+    fn take_slots(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         let Some(how) = self.means(kind).preemption() else { return };
         while self.suspended.have_room(offer, how) && self.make_room(offer, kind, how) {}
     }
@@ -232,7 +237,7 @@ impl Hfsp {
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
         let (was_suspended, now) = (self.suspended.forget(attempt), offer.view().now());
         // Only a new attempt may join a sample; a resumed attempt was launched long ago.
-        if !was_suspended {
+        if mutated!(!was_suspended, "hfsp/resumed-again" => true) {
             self.phases[attempt.slot()].trainer.launched(attempt);
         }
         self.record(attempt.job(), |record| match was_suspended {
@@ -298,7 +303,7 @@ impl Scheduler for Hfsp {
                     self.record(id, |record| {
                         record.ends(attempt, view.now(), outcome == Outcome::Succeeded);
                     });
-                    self.doomed.remove(&attempt);
+                    mutated!(self.doomed.remove(&attempt), "hfsp/doomed-for-ever" => false);
                     let estimates = &mut self.estimates;
                     self.phases[attempt.slot()].ended(view, attempt, outcome, estimates);
                 }

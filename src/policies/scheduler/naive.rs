@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::shared::delay::{Delay, NO_DELAY, SkipRule};
 use super::shared::line::move_entry;
 use super::shared::reduces::{Reduces, WithReduces};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -99,17 +99,16 @@ impl<O> Scheduler for FewestFirst<O> {
 
 /// Returns the number by which jobs are compared: the fewest running tasks come first.
 fn measure(job: &Job, kind: SlotKind) -> u32 {
-    match job.tasks(kind).running() {
-        _ if mutant("naive/fewest-waiting") => job.pending(kind),
-        _ if mutant("naive/fewest-launched") => job.tasks(kind).total() - job.pending(kind),
-        _ if mutant("naive/first-come") => 0,
-        running if mutant("naive/most-running") => u32::MAX - running,
-        running if mutant("naive/share-of-the-job") => 10_000 * running / job.tasks(kind).total(),
-        _ if mutant("naive/both-kinds") => {
-            SlotKind::BOTH.into_iter().map(|kind| job.tasks(kind).running()).sum()
-        }
-        running => running,
-    }
+    let running = job.tasks(kind).running();
+    mutated!(
+        running,
+        "naive/fewest-waiting" => job.pending(kind),
+        "naive/fewest-launched" => job.tasks(kind).total() - job.pending(kind),
+        "naive/first-come" => 0,
+        "naive/most-running" => u32::MAX - running,
+        "naive/share-of-the-job" => 10_000 * running / job.tasks(kind).total(),
+        "naive/both-kinds" => job.tasks(SlotKind::Map).running() + job.tasks(SlotKind::Reduce).running(),
+    )
 }
 
 /// Algorithm 1: naive fair sharing.

@@ -36,7 +36,8 @@ use super::shared::delay::{Delay, DelaySpec};
 use super::shared::line::{JobLine, Measure};
 use super::shared::reduces::{Reduces, WithReduces};
 use super::shared::suspensions::{SlotTaking, SuspendedSpec, Suspensions};
-use mumakil_base::units::SimSpan;
+use mumakil_base::mutated;
+use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
     AttemptId, AttemptState, Complaint, JobChange, JobEvent, JobId, Offer, OptionFacts, Outcome,
@@ -105,7 +106,10 @@ fn turn(formula: &RankFormula, ranked: &RankedJob<'_>, stack: &mut Vec<f64>) -> 
     let value = formula.compute(ranked, None, stack);
     // The sum makes zero and minus zero the same rank.
     let rank = Measure(if value.is_nan() { f64::NEG_INFINITY } else { value + 0.0 });
-    (Reverse(rank), ranked.job.submitted_at(), ranked.job.id())
+    let arrived = ranked.job.submitted_at();
+    let arrived =
+        mutated!(arrived, "rank/latest-first" => SimTime::ZERO + (SimTime::NEVER - arrived));
+    (Reverse(rank), arrived, ranked.job.id())
 }
 
 impl Policy for ByRank {
@@ -137,7 +141,8 @@ impl Policy for ByRank {
     fn new(options: Self::Options) -> Self {
         let WithReduces { own: options, reduces } = options;
         let RankOptions { jobs, reduces: of_reduces, delay, preemption, .. } = options;
-        let of_reduces = of_reduces.unwrap_or_else(|| jobs.clone());
+        let of_reduces =
+            mutated!(of_reduces, "rank/reduces-as-maps" => None).unwrap_or_else(|| jobs.clone());
         let (lines, records, served, took) = Default::default();
         Self {
             formulas: PerSlot { map: jobs, reduce: of_reduces },

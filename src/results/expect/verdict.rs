@@ -296,43 +296,33 @@ impl Judge<'_> {
         }
         // Only terms with a number of each seed have an interval. Other terms have the same number
         // for every seed.
-        let scatter = parts.iter().map(Term::scatter).max();
-        let band = match &numbers[..] {
-            [left, right] if scatter == Some(Scatter::EachSeed) => {
-                interval(&differences(left, right))
-            }
-            _ => None,
-        };
+        let is_sampled = parts.iter().map(Term::scatter).max() == Some(Scatter::EachSeed);
+        let sampled = numbers.windows(2).filter(|_| is_sampled);
+        let pairs: Vec<PairDifference> = sampled.filter_map(PairDifference::of).collect();
         // If both sides are equal with each seed, an interval from 0 to 0 says nothing more.
-        let band = band
-            .filter(|found| found.band.is_some_and(|Band { low, high }| low != 0.0 || high != 0.0));
-        let doubt = match scatter {
-            Some(Scatter::EachSeed) if !self.evaluator.runs.are_all_seeds() => {
-                doubt(element, &numbers)
-            }
-            _ => None,
-        };
-        if let Some(Estimate { mean, band: Some(Band { low, high }), n }) = band {
-            let [mean, low, high] = unit.show_differences([mean, low, high]);
+        if let [PairDifference { mean, band: Band { low, high }, n, .. }] = &pairs[..]
+            && (*low != 0.0 || *high != 0.0)
+        {
+            let [mean, low, high] = unit.show_differences([*mean, *low, *high]);
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
-        match doubt {
-            None => {}
-            Some(CellDoubt { more: Some(more) }) => {
-                let seeds = tell::counted(more as u64, "seed");
-                measured += &format!("; about {seeds} more would decide");
-            }
-            Some(CellDoubt { more: None }) => {
-                let most = tell::count(MOST_PAIRS as u64);
-                measured += &format!("; more than {most} seeds would be needed");
-            }
+        let doubt = doubt(element, &pairs).filter(|_| !self.evaluator.runs.are_all_seeds());
+        if let Some(CellDoubt { more }) = doubt {
+            let [wanted, most] =
+                [more.unwrap_or(0), MOST_PAIRS].map(|seeds| tell::counted(seeds as u64, "seed"));
+            measured += &match more {
+                Some(_) => format!("; about {wanted} more would decide"),
+                None => format!("; more than {most} would be needed"),
+            };
         }
-        let clear = means.windows(2).map(|pair| distance(pair[0], pair[1]));
-        let margin = clear.fold(f64::INFINITY, f64::min);
         // If the comparison fails, report the largest distance by which a neighbouring pair breaks
         // the order.
-        let off = means.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max);
-        Ok(CellVerdict { holds, doubt, margin: if holds { margin } else { -off }, measured })
+        let apart = means.windows(2).map(|pair| distance(pair[0], pair[1]));
+        let margin = match holds {
+            true => apart.fold(f64::INFINITY, f64::min),
+            false => -apart.fold(0.0, f64::max),
+        };
+        Ok(CellVerdict { holds, doubt, margin, measured })
     }
 
     /// Tells the means of terms that are alike, such as the points of a curve.
@@ -447,50 +437,63 @@ fn join(operator: Operator, parts: Vec<CellVerdict>) -> CellVerdict {
     CellVerdict { holds, doubt: doubt.filter(|_| !is_sure), margin, measured }
 }
 
-/// Returns the doubt about a comparison of some numbers, each of each seed, if there is one and no part
-/// of the comparison is sure to fail.
-fn doubt(element: &Element, numbers: &[Vec<f64>]) -> Option<CellDoubt> {
+/// Returns the doubt about a comparison, if there is one and no part of the comparison is sure to fail.
+fn doubt(element: &Element, pairs: &[PairDifference]) -> Option<CellDoubt> {
     let mut most = None;
-    for (place, pair) in numbers.windows(2).enumerate() {
+    for (place, pair) in pairs.iter().enumerate() {
         let of_pair = match element {
             Element::Operation(Operation::Compare(signs)) => {
                 Element::Operation(Operation::Compare(vec![signs[place]]))
             }
             other => other.clone(),
         };
-        let Some((holds, doubt)) = judge_pair(&of_pair, &pair[0], &pair[1]) else { continue };
-        match doubt {
-            None if !holds => return None,
-            None => {}
-            Some(doubt) => most = Some(most.map_or(doubt, |most: CellDoubt| most.or(doubt))),
+        match pair.judge(&of_pair) {
+            (false, None) => return None,
+            (_, doubt) => most = most.into_iter().chain(doubt).reduce(CellDoubt::or),
         }
     }
     most
 }
 
-/// Returns whether a comparison of two numbers holds by their means, and whether it may turn within the
-/// interval of their difference. `None` without an interval.
-fn judge_pair(element: &Element, left: &[f64], right: &[f64]) -> Option<(bool, Option<CellDoubt>)> {
-    let (all, right) = (differences(left, right), mean(right)?);
-    let found = interval(&all)?;
-    let Band { low, high } = found.band?;
-    let holds = |difference: f64| {
-        element.compute(&[right + difference, right]).is_ok_and(|truth| truth != 0.0)
-    };
-    let state = holds(found.mean);
-    // A comparison holds on one side of a bound, or around equality.
-    let ends = [low, high, 0.0_f64.clamp(low, high)];
-    let Some(turned) = ends.into_iter().find(|at| holds(*at) != state) else {
-        return Some((state, None));
-    };
-    let (mut same, mut other) = (found.mean, turned);
-    for _ in 0..60 {
-        let middle = f64::midpoint(same, other);
-        *if holds(middle) == state { &mut same } else { &mut other } = middle;
+/// The difference of two numbers that are compared, over the seeds.
+struct PairDifference {
+    mean: f64,
+    band: Band,
+    n: usize,
+    deviation: f64,
+    /// The mean of the second number.
+    right: f64,
+}
+
+impl PairDifference {
+    /// Returns the difference of two numbers of each seed; `None` for fewer than two seeds.
+    fn of(numbers: &[Vec<f64>]) -> Option<Self> {
+        let all = differences(&numbers[0], &numbers[1]);
+        let (Estimate { mean: centre, band, n }, right) = (interval(&all)?, mean(&numbers[1])?);
+        Some(Self { mean: centre, band: band?, n, deviation: standard_deviation(&all)?, right })
     }
-    let needed = pairs_to_decide(other - found.mean, standard_deviation(&all)?, LEVEL);
-    let more = needed.map(|needed| needed.saturating_sub(found.n).max(1));
-    Some((state, Some(CellDoubt { more })))
+
+    /// Returns whether a comparison holds by the means, and whether it may turn within the interval.
+    fn judge(&self, element: &Element) -> (bool, Option<CellDoubt>) {
+        let holds = |difference: f64| {
+            let numbers = [self.right + difference, self.right];
+            element.compute(&numbers).is_ok_and(|truth| truth != 0.0)
+        };
+        let (state, Band { low, high }) = (holds(self.mean), self.band);
+        // A comparison holds on one side of a bound, or around equality.
+        let ends = [low, high, 0.0_f64.clamp(low, high)];
+        let Some(turned) = ends.into_iter().find(|at| holds(*at) != state) else {
+            return (state, None);
+        };
+        let (mut same, mut other) = (self.mean, turned);
+        for _ in 0..60 {
+            let middle = f64::midpoint(same, other);
+            *if holds(middle) == state { &mut same } else { &mut other } = middle;
+        }
+        let needed = pairs_to_decide(other - self.mean, self.deviation, LEVEL);
+        let more = needed.map(|needed| needed.saturating_sub(self.n).max(1));
+        (state, Some(CellDoubt { more }))
+    }
 }
 
 /// Returns the difference of two numbers, relative to the larger one.

@@ -45,7 +45,9 @@ impl Estimator {
         }
         match self {
             Self::Uniform => mutated!(fitted(&times), "hfsp/fit-mean" => mean),
-            _ => mean,
+            _ => {
+                mutated!(mean, "hfsp/mean-longest" => times[times.len() - 1], "hfsp/mean-middle" => times[times.len() / 2])
+            }
         }
     }
 }

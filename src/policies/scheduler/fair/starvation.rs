@@ -12,7 +12,7 @@ use super::{FairOptions, FairVariant};
 use crate::scheduler::shared::launches::Launches;
 use crate::scheduler::shared::pool_tree::{PoolId, PoolTree};
 use crate::scheduler::shared::share::{Claim, bisected, max_min};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptId, JobChange, JobEvent, JobId, Launched, Orders, PerSlot, Reason, SlotKind, SlotShare,
@@ -108,7 +108,7 @@ impl Starvation {
     /// submitted to it"); in Hadoop it begins when the job is set up and demands slots.
     pub(super) fn submitted(&mut self, job: JobId, pool: PoolId, now: SimTime) {
         let counts = self.kills && self.variant == FairVariant::Paper;
-        if counts && !mutant("preempt/since-the-demand") {
+        if mutated!(counts, "preempt/since-the-demand" => false) {
             self.arriving.insert(job, (pool, now));
         }
     }
@@ -144,7 +144,9 @@ impl Starvation {
         }
         let now = orders.view().now();
         // As in Hadoop, every update moves the clocks, but kills have an interval of their own.
-        let rounds = orders.view().rounds(self.every);
+        let rounds = orders
+            .view()
+            .rounds(mutated!(self.every, "preempt/each-update" => SimSpan::from_millis(500)));
         let is_time = rounds != std::mem::replace(&mut self.rounds, rounds);
         // A pool that was made since the last tick begins as if it had its share.
         let new = PerSlot { map: Clock::new(now), reduce: Clock::new(now) };
@@ -170,7 +172,9 @@ impl Starvation {
     /// Returns when the first job in setup was submitted, in this pool or below it.
     fn arriving_since(&self, tree: &Tree, pool: PoolId) -> Option<SimTime> {
         let arriving = self.arriving.values();
-        let here = arriving.filter(|(of, _)| tree.pools.upwards(*of).any(|one| one == pool));
+        let here = arriving.filter(|(of, _)| {
+            mutated!(tree.pools.upwards(*of).any(|one| one == pool), "preempt/any-arrival" => true)
+        });
         here.map(|(_, at)| *at).min()
     }
 
@@ -185,14 +189,12 @@ impl Starvation {
             let clock = &mut self.clocks[pool.index()][kind];
             if owed(tree, pool, kind) <= running {
                 let seen = clock.at_min_share.max(since.unwrap_or(now));
-                clock.at_min_share =
-                    if mutant("preempt/clock-kept") { clock.at_min_share } else { seen };
+                clock.at_min_share = mutated!(seen, "preempt/clock-kept" => clock.at_min_share);
             }
             let part = match self.variant {
-                FairVariant::Paper if !mutant("preempt/half-of-the-share") => 1.0,
+                FairVariant::Paper => mutated!(1.0, "preempt/half-of-the-share" => 0.5),
                 // In Hadoop a pool is starved of its fair share only below half of it.
-                FairVariant::Hadoop if mutant("preempt/the-whole-share") => 1.0,
-                _ => 0.5,
+                FairVariant::Hadoop => mutated!(0.5, "preempt/the-whole-share" => 1.0),
             };
             let owed = (books.shares[pool.index()] * part).min(f64::from(state.demand[kind]));
             // Cut off as in 0.21 to 1.2.1: a pool with a share of one is never below half.
@@ -221,10 +223,12 @@ impl Starvation {
         let is_below = |pool: &PoolId| pools.upwards(*pool).skip(1).any(|above| above == around);
         let doomed = self.launches.ordered_ends(books.kind).filter(|pool| is_below(pool)).count();
         // Starved pools also get the slots that no pool's task occupies.
-        let idle = idle(&orders.view(), tree, around, books.kind);
-        let doomed = if mutant("preempt/kills-again") { 0 } else { doomed };
-        let idle = if mutant("preempt/idle-slots-forgotten") { 0 } else { idle };
-        let mut lacks = lacks.saturating_sub(doomed as u32).saturating_sub(idle);
+        let idle = mutated!(
+            idle(&orders.view(), tree, around, books.kind),
+            "preempt/idle-slots-forgotten" => 0,
+        );
+        let doomed = mutated!(doomed as u32, "preempt/kills-again" => 0);
+        let mut lacks = lacks.saturating_sub(doomed).saturating_sub(idle);
         if lacks == 0 {
             return;
         }
@@ -233,9 +237,9 @@ impl Starvation {
             let mut chain = pools.upwards(pool).take_while(|pool| *pool != around);
             chain.all(|pool| {
                 let left = books.left[pool.index()];
-                (owed(tree, pool, books.kind) < left || mutant("preempt/below-minimum"))
-                    && (books.shares[pool.index()] < f64::from(left)
-                        || mutant("preempt/below-share"))
+                let is_rich = books.shares[pool.index()] < f64::from(left);
+                mutated!(owed(tree, pool, books.kind) < left, "preempt/below-minimum" => true)
+                    && mutated!(is_rich, "preempt/below-share" => true)
             })
         };
         let rich = pools.ids().filter(|pool| is_below(pool) && has_more(*pool, books));
@@ -246,7 +250,7 @@ impl Starvation {
             victims.extend(latest.map(|(at, attempt)| (at, attempt, pool)));
         }
         // The latest lose the least work (section 4). Hadoop has no order of ties.
-        victims.sort_unstable_by(|a, b| if mutant("preempt/oldest") { a.cmp(b) } else { b.cmp(a) });
+        victims.sort_unstable_by(|a, b| mutated!(b.cmp(a), "preempt/oldest" => a.cmp(b)));
         for (_, attempt, pool) in victims {
             if lacks == 0 {
                 break;
@@ -265,10 +269,8 @@ impl Starvation {
                     orders.kill(attempt, reason);
                     self.launches.note_ordered_end(attempt, pool);
                 }
-                if !mutant("preempt/one-pool-pays-all") {
-                    books.note_preempted(pools, pool);
-                }
-                lacks -= u32::from(!mutant("preempt/all-beyond-the-share"));
+                mutated!(books.note_preempted(pools, pool), "preempt/one-pool-pays-all" => ());
+                lacks -= mutated!(1, "preempt/all-beyond-the-share" => 0);
             }
         }
     }
@@ -284,15 +286,18 @@ impl Starvation {
             false => 0,
         };
         let fair_share = match is_over(clock.at_fair_share, self.fair_share_after) {
-            true => books.shares[pool.index()].min(f64::from(demand)) as u32,
+            true => {
+                let share = books.shares[pool.index()];
+                mutated!(share.min(f64::from(demand)), "preempt/rounds-up" => share.ceil()) as u32
+            }
             false => 0,
         };
         // As in Hadoop, take the larger of the two numbers of lacking slots, not their sum.
         let lacks = |share: u32| share.saturating_sub(state.running[kind]);
-        if mutant("preempt/both-lacks") {
-            return lacks(min_share) + lacks(fair_share);
-        }
-        lacks(min_share.max(fair_share))
+        mutated!(
+            lacks(min_share.max(fair_share)),
+            "preempt/both-lacks" => lacks(min_share) + lacks(fair_share),
+        )
     }
 }
 
@@ -326,10 +331,15 @@ fn idle(view: &View<'_>, tree: &Tree, around: PoolId, kind: SlotKind) -> u32 {
 /// Returns whether a time-out has passed; `false` if there is no time-out.
 fn is_over(now: SimTime, since: SimTime, after: Option<SimSpan>) -> bool {
     // The comparison is strict, as in Hadoop.
-    let after = after
-        .filter(|_| !mutant("preempt/never"))
-        .map(|after| if mutant("preempt/at-once") { SimSpan::ZERO } else { after });
-    after.is_some_and(|after| after < now.saturating_since(since))
+    after.is_some_and(|after| {
+        let after = mutated!(
+            after,
+            "preempt/at-once" => SimSpan::ZERO,
+            "preempt/never" => SimSpan::LONGEST,
+        );
+        let waited = now.saturating_since(since);
+        mutated!(after < waited, "preempt/early" => after <= waited)
+    })
 }
 
 /// Returns the fair share of each pool, out of `slots` slots, by the pool's number.
@@ -352,9 +362,15 @@ pub(super) fn fair_shares(
         let claim = |pool: &PoolId| {
             let state = tree.state(*pool);
             Claim {
-                weight: pools.pool(*pool).weight,
-                min_share: f64::from(state.min_share[kind]),
-                demand: f64::from(state.demand[kind]),
+                weight: mutated!(pools.pool(*pool).weight, "preempt/equal-shares" => 1.0),
+                min_share: mutated!(
+                    f64::from(state.min_share[kind]),
+                    "preempt/share-without-minimum" => 0.0,
+                ),
+                demand: mutated!(
+                    f64::from(state.demand[kind]),
+                    "preempt/share-without-demand" => 1e6,
+                ),
             }
         };
         let claims: Vec<Claim> = inside.iter().map(claim).collect();

@@ -20,7 +20,7 @@ use crate::scheduler::shared::pools::{JobOrder, Pools};
 use crate::scheduler::shared::reduces::Reduces;
 use crate::scheduler::shared::share::{NewJobBoost, weight};
 use mumakil_base::dense::grown;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{
     Job, JobId, Offer, PerSlot, Priority, Reason, SlotKind, SlotShare, SlotStanding, View,
@@ -409,16 +409,22 @@ impl Tree {
     fn key_of(&self, member: &Member, job: JobId, kind: SlotKind, is_unserved: bool) -> Key {
         let measure = match self.pools.pool(member.pool).order {
             // The highest priority has the lowest number.
-            JobOrder::Fifo if mutant("pools/line-by-arrival") => 0,
-            JobOrder::Fifo => member.priority as u64,
+            JobOrder::Fifo => mutated!(member.priority as u64, "pools/line-by-arrival" => 0),
             // In Hadoop jobs have no minimum shares, so this ratio alone decides.
-            JobOrder::Fair => bits(match f64::from(member.running[kind]) {
-                running if mutant("jobs/unweighted") => running,
-                running if mutant("jobs/most-first") => 1e9 - running,
-                running => running / member.weight[kind],
-            }),
+            JobOrder::Fair => {
+                let running = f64::from(member.running[kind]);
+                bits(mutated!(
+                    running / member.weight[kind],
+                    "jobs/unweighted" => running,
+                    "jobs/most-first" => 1e9 - running,
+                ))
+            }
         };
-        Key { measure, arrived: member.arrived, id: member.id.clone(), job, is_unserved }
+        let arrived = mutated!(
+            member.arrived,
+            "jobs/latest-first" => SimTime::ZERO + (SimTime::NEVER - member.arrived),
+        );
+        Key { measure, arrived, id: member.id.clone(), job, is_unserved }
     }
 
     /// Sets the number of running tasks of a job. Returns whether the number has changed.
@@ -445,7 +451,7 @@ impl Tree {
             let state = &mut self.states[id.index()];
             state.sum[kind] = state.sum[kind] - u64::from(was) + u64::from(now);
             // A pool demands at most its maximum, and adds only this demand to the pool around it.
-            let most = if mutant("pools/demand-beyond-maximum") { u32::MAX } else { most };
+            let most = mutated!(most, "pools/demand-beyond-maximum" => u32::MAX);
             now = u32::try_from(state.sum[kind]).unwrap_or(u32::MAX).min(most);
             was = mem::replace(&mut state.demand[kind], now);
             pool = self.pools.pool(id).parent;
@@ -555,29 +561,30 @@ impl Tree {
         let has_unserved_jobs = kind == SlotKind::Map && state.vain.are_there();
         let has_ready = !state.ready_jobs[kind].is_empty() || !state.ready_pools[kind].is_empty();
         // As in Hadoop, a pool at its maximum is not asked, so its jobs are not passed over.
-        let most = if mutant("pools/no-maximum") { u32::MAX } else { pool.max[kind] };
+        let most = mutated!(pool.max[kind], "pools/no-maximum" => u32::MAX);
         if !has_ready && !has_unserved_jobs || most <= running {
             return None;
         }
-        let owed = match state.min_share[kind] {
-            min_share if mutant("pools/needy-beyond-demand") => min_share,
-            min_share => min_share.min(state.demand[kind]),
-        };
+        let owed = state.min_share[kind];
+        let owed = mutated!(owed.min(state.demand[kind]), "pools/needy-beyond-demand" => owed);
         // Hadoop's comparator: a pool is needy while `running < min(minShare, demand)`.
-        let is_served = owed <= running || mutant("pools/needy-last");
+        let is_served = mutated!(owed <= running, "pools/needy-last" => true);
         // A needy pool has a right to at least one slot, so the divisor is not zero.
-        let weight = if mutant("pools/unweighted") { 1.0 } else { pool.weight };
+        let weight = mutated!(pool.weight, "pools/unweighted" => 1.0);
         let part = if is_served { weight } else { f64::from(owed) };
         let ratio = bits(f64::from(running) / part);
+        let by_lack = || u64::from(u32::MAX - (owed - running));
         let measure = match self.variant {
             _ if is_served => ratio | PoolKey::SERVED,
             // Section 4.1: by "how far each pool is below its minimum share".
-            FairVariant::Paper if mutant("pools/needy-by-ratio") => ratio,
-            FairVariant::Paper if mutant("pools/needy-nearest") => u64::from(owed - running),
-            FairVariant::Hadoop if !mutant("pools/needy-by-slots") => ratio,
-            _ => u64::from(u32::MAX - (owed - running)),
+            FairVariant::Paper => mutated!(
+                by_lack(),
+                "pools/needy-by-ratio" => ratio,
+                "pools/needy-nearest" => u64::from(owed - running),
+            ),
+            FairVariant::Hadoop => mutated!(ratio, "pools/needy-by-slots" => by_lack()),
         };
-        let named = if mutant("pools/tie-by-number") { PoolId::ROOT } else { id };
+        let named = mutated!(id, "pools/tie-by-number" => PoolId::ROOT);
         let name = self.state(named).name.clone();
         Some(PoolKey { measure, name, pool: id })
     }
@@ -608,14 +615,12 @@ impl Tree {
         for kind in SlotKind::BOTH {
             // The minimum of an inner pool is a part of its outermost pool's.
             let outermost = self.pools.pool(PoolId::ROOT).children.iter();
-            let promised: u64 = match outermost.map(|id| u64::from(self.pools.pool(*id).min[kind]))
-            {
-                _ if mutant("pools/unscaled") => 0,
-                _ if mutant("pools/inner-scaled-apart") => {
-                    self.pools.ids().map(|id| u64::from(self.pools.pool(id).min[kind])).sum()
-                }
-                outermost => outermost.sum(),
-            };
+            let min = |id: PoolId| u64::from(self.pools.pool(id).min[kind]);
+            let promised: u64 = mutated!(
+                outermost.copied().map(min).sum(),
+                "pools/unscaled" => 0,
+                "pools/inner-scaled-apart" => self.pools.ids().map(min).sum(),
+            );
             let slots = u64::from(slots[kind]);
             for id in self.pools.ids() {
                 let min = self.pools.pool(id).min[kind];

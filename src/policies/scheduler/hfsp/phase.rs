@@ -258,7 +258,8 @@ impl Phase {
             truth.unwrap_or_else(|| report.map_or(0.0, |report| self.trainer.seconds(report)));
         if let Some(left) = self.left.get(&job.id()) {
             // The size is an estimate and may be exceeded by the tasks, so stop at zero.
-            self.set_left(job.id(), (left - seconds).max(0.0));
+            let done = mutated!(seconds, "hfsp/left-stays" => 0.0);
+            self.set_left(job.id(), (left - done).max(0.0));
         }
     }
 
@@ -386,11 +387,14 @@ impl Phase {
 
     /// Returns the rank of a late job; `None` if it has no tasks of this kind.
     fn late_rank(&self, job: &Job, attained: f64) -> Option<Measure> {
-        let held = f64::from(self.line.held_by(job.id())?) / self.rules.weights.of(job);
+        let held = f64::from(self.line.held_by(job.id())?);
+        let held = mutated!(held / self.rules.weights.of(job), "hfsp/late-unweighted" => held);
         Some(Measure(match self.rules.late {
             // Slots decide only between jobs that have been served alike.
-            LateOrder::LeastAttained => LATE + attained + held / 1e6,
-            _ => LATE + held,
+            LateOrder::LeastAttained => {
+                LATE + mutated!(attained, "hfsp/late-unserved" => 0.0) + held / 1e6
+            }
+            _ => mutated!(LATE + held, "hfsp/late-most" => LATE - held),
         }))
     }
 
@@ -403,11 +407,11 @@ impl Phase {
             let tasks = job.tasks(self.kind);
             let unfinished = tasks.total() - tasks.finished() - tasks.failed();
             // Tasks that run count as if they had just begun.
-            let needed = self
-                .left
-                .get(id)
-                .map_or(0.0, |left| left / f64::from(unfinished.min(self.slots).max(1)));
-            let has_slack = needed < self.cluster.until(view.now(), *end);
+            let most = mutated!(unfinished.min(self.slots), "hfsp/guard-all-slots" => self.slots);
+            let left = mutated!(&self.left, "hfsp/guard-size" => &self.sizes).get(id);
+            let needed = left.map_or(0.0, |left| left / f64::from(most.max(1)));
+            let until = self.cluster.until(view.now(), *end);
+            let has_slack = mutated!(needed < until, "hfsp/guard-sleeps" => true);
             self.line.place_at((Measure(if has_slack { *end } else { LATE + end }), *id));
         }
     }

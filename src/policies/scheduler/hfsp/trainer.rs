@@ -213,7 +213,7 @@ impl Trainer {
         // A reduce that was measured while it ran keeps that time, even if it fails later.
         task.times = times.or(task.times);
         // A task without a measurement leaves the sample, so that another task can join.
-        if task.times.is_none() {
+        if mutated!(task.times.is_none(), "hfsp/sample-failed" => false) {
             sample.tasks.remove(index);
         }
     }

@@ -92,7 +92,12 @@ impl VirtualCluster {
         let Size { tasks, work, .. } = job.size;
         let turn = match self.rule {
             VirtualSlots::SmallestFirst => {
-                mutated!(tasks, "hfsp/dealing" => !tasks, "hfsp/dealing-work" => work as u32)
+                mutated!(
+                    tasks,
+                    "hfsp/dealing" => !tasks,
+                    "hfsp/dealing-work" => work as u32,
+                    "hfsp/dealing-arrival" => 0,
+                )
             }
             // Job numbers follow arrival. With fractions of slots the order does not matter.
             VirtualSlots::OldestFirst | VirtualSlots::Parts => 0,

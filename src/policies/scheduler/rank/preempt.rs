@@ -15,6 +15,7 @@ use crate::scheduler::shared::suspensions::is_suspendable;
 use crate::scheduler::shared::taking::{
     SlotClaim, SlotTurn, Taking, Victim, victims, with_resumed,
 };
+use mumakil_base::mutated;
 use mumakil_base::units::Bytes;
 use mumakil_core::mapred::{AttemptId, Offer, Preemption, Reason, SlotKind, View};
 
@@ -110,12 +111,19 @@ impl ByRank {
             })
         };
         let taken = taking.take(offer, delay, next_claim, |view, taker, giver| {
-            let Some(when) = when else { return true };
+            let Some(when) = mutated!(when.as_ref(), "rank/when-ignored" => None) else {
+                return true;
+            };
             let [taker, giver] = [taker, giver].map(|(.., id)| {
                 let (job, record) = view.job(id).zip(records.get(&id))?;
                 Some(RankedJob { job, record, around: &around })
             });
-            taker.zip(giver).is_some_and(|(taker, giver)| when.holds(&taker, &giver, stack))
+            taker.zip(giver).is_some_and(|(taker, giver)| {
+                mutated!(
+                    when.holds(&taker, &giver, stack),
+                    "rank/when-reversed" => when.holds(&giver, &taker, stack),
+                )
+            })
         });
         // The iterator borrows the line, which is about to change.
         drop(line);
@@ -150,11 +158,19 @@ impl ByRank {
             }
         });
         let mut victims = victims(here, givers);
-        if self.victims == VictimChoice::Cheapest {
+        if mutated!(self.victims == VictimChoice::Cheapest, "rank/never-cheapest" => false) {
             let memory = |job| view.job(job).map_or(Bytes::ZERO, |job| job.spec().memory[kind]);
-            victims.sort_by_key(|one| match how {
-                Preemption::Kill => one.ran.as_micros(),
-                Preemption::Suspend | Preemption::Checkpoint => memory(one.attempt.job()).get(),
+            victims.sort_by_key(|one| {
+                let by_time = mutated!(
+                    how == Preemption::Kill,
+                    "rank/cheapest-by-memory" => false,
+                    "rank/cheapest-by-time" => true,
+                );
+                let cost = match by_time {
+                    true => one.ran.as_micros(),
+                    false => memory(one.attempt.job()).get(),
+                };
+                mutated!(cost, "rank/dearest" => !cost)
             });
         }
         victims

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::scheduler::shared::line::Measure;
 use crate::scheduler::shared::taking::SlotTurn;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{AttemptId, Job, JobId, PerSlot, SlotKind, TaskId, TaskTimeSum};
 
@@ -20,7 +21,7 @@ impl SlotTurn for RankTurn {
 
     fn may_take_from(self, other: Self) -> bool {
         // Among equals, jobs wait.
-        self.0 < other.0
+        mutated!(self.0 < other.0, "rank/equals-lose" => self < other)
     }
 }
 
@@ -139,7 +140,10 @@ impl JobRecord {
 
     /// Returns whether an attempt may lose its work to another job.
     pub(super) fn may_kill(&self, attempt: AttemptId) -> bool {
-        self.attempts.get(&attempt).is_none_or(|slot| !slot.is_spared)
+        mutated!(
+            self.attempts.get(&attempt).is_none_or(|slot| !slot.is_spared),
+            "rank/ended-again" => true,
+        )
     }
 
     /// Returns how many attempts must not be killed for other jobs.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::long_tasks::LongTasks;
 use mumakil_base::dense::grown;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{Bytes, Count, SimSpan, SimTime};
 use mumakil_base::with_defaults;
 use mumakil_core::mapred::{
@@ -176,7 +176,7 @@ impl OwnDelays {
     fn of(&self, job: &Job) -> Option<[u64; 2]> {
         let spec = job.spec();
         let [job, pool] = [self.jobs.get(&*spec.name), self.pools.get(&*spec.pool)];
-        let own = if mutant("delay/pool-before-job") { pool.or(job) } else { job.or(pool) };
+        let own = mutated!(job.or(pool), "delay/pool-before-job" => pool.or(job));
         own.map(|own| self.limits(own))
     }
 
@@ -259,7 +259,7 @@ impl DelayState {
         if self.passed_in == 0 {
             return 0;
         }
-        let end = self.passed_in + u64::from(!mutant("delay/until-asked"));
+        let end = self.passed_in + mutated!(1, "delay/until-asked" => 0);
         offers.began(end).saturating_since(self.passing_since).as_micros()
     }
 
@@ -282,13 +282,12 @@ impl DelayState {
 
     /// Returns the state of the job after it has launched a map at this locality.
     fn launched(self, level: Locality, offers: &OfferTimes) -> Self {
-        let level = match level {
-            _ if mutant("delay/level-forgotten") => Locality::Node,
-            _ if mutant("delay/never-stricter") => level.max(self.level),
-            _ => level,
-        };
-        let kept = if mutant("delay/wait-kept") { 1 } else { 0 };
-        let waited = kept * (self.waited + self.passing(offers));
+        let level = mutated!(
+            level,
+            "delay/level-forgotten" => Locality::Node,
+            "delay/never-stricter" => level.max(self.level),
+        );
+        let waited = mutated!(0, "delay/wait-kept" => self.waited + self.passing(offers));
         let new = Self { level, waited, seen_in: offers.count, ..Self::default() };
         if self.passed_in == 0 || self.passed_in != offers.count {
             return new;
@@ -392,11 +391,9 @@ impl Delay {
             // Hadoop counts in whole milliseconds.
             let interval = view.heartbeat_interval().as_millis();
             // Hadoop's heartbeat interval grows with the cluster.
-            let auto = match SimSpan::from_millis(interval * 3 / 2) {
-                _ if mutant("delay/auto-once") => SimSpan::from_millis(interval),
-                auto if mutant("delay/auto-unbounded") => auto,
-                auto => auto.min(LONGEST_AUTO),
-            };
+            let auto = mutated!(interval * 3 / 2, "delay/auto-once" => interval);
+            let longest = mutated!(LONGEST_AUTO, "delay/auto-unbounded" => SimSpan::LONGEST);
+            let auto = SimSpan::from_millis(auto).min(longest);
             rules.limits = [w1, w2].map(|wait| wait.or(auto).as_micros());
             rules.own.auto = auto;
         // The number for `Chances` depends on the job; `reach` computes it.
@@ -459,7 +456,7 @@ impl Delay {
         let now = offer.view().now();
         let [here, most] = offer.outputs_near(job);
         let has_reduce = offer.view().job(job).is_some_and(|job| 0 < job.pending(SlotKind::Reduce));
-        let is_far = if mutant("places/fewest") { most <= here } else { here < most };
+        let is_far = mutated!(here < most, "places/fewest" => most <= here);
         if is_far && has_reduce {
             let since = *self.reduces_wait.entry(job).or_insert(now);
             if waits(offer, job, SlotKind::Reduce, since, patience) {
@@ -467,7 +464,7 @@ impl Delay {
             }
         }
         let launched = offer.launch_wide_reduce(job, slots, reason);
-        if launched.is_some() && !mutant("places/wait-kept") {
+        if mutated!(launched.is_some(), "places/wait-kept" => false) {
             self.reduces_wait.remove(&job);
         }
         launched
@@ -480,7 +477,7 @@ impl Delay {
         let view = offer.view();
         let now = view.now();
         let has_map = view.job(job).is_some_and(|job| 0 < job.pending(SlotKind::Map));
-        let has_file = file.on.contains(&offer.tracker()) && !mutant("cache/forgotten");
+        let has_file = mutated!(file.on.contains(&offer.tracker()), "cache/forgotten" => false);
         if has_file || !has_map {
             return false;
         }
@@ -495,7 +492,7 @@ impl Delay {
         {
             let file = self.files.entry(id).or_default();
             file.on.insert(offer.tracker());
-            file.waits_since = file.waits_since.filter(|_| mutant("cache/wait-kept"));
+            file.waits_since = mutated!(None, "cache/wait-kept" => file.waits_since);
         }
     }
 
@@ -513,7 +510,7 @@ impl Delay {
             return None;
         }
         // A job waits for its input only where one of its maps has room; this call notes the refusal.
-        if !offer.fits(job, SlotKind::Map) && !mutant("delay/without-room") {
+        if mutated!(!offer.fits(job, SlotKind::Map), "delay/without-room" => false) {
             return offer.launch_wide_map(job, slots, MapReach::Node, reason);
         }
         let view = offer.view();
@@ -535,7 +532,7 @@ impl Delay {
             // If no node holds the map's input, the job may then launch anywhere, as in Hadoop.
             let level = launched.locality.unwrap_or(Locality::OffRack);
             *waiting = waiting.launched(level, &rules.offers);
-            rules.slots += u64::from(!mutant("delay/skips-by-heartbeat"));
+            rules.slots += mutated!(1, "delay/skips-by-heartbeat" => 0);
             if let Some(long_tasks) = long_tasks {
                 long_tasks.launched(now, offer.tracker(), launched);
             }
@@ -607,7 +604,7 @@ impl DelayRules {
     fn reach(&self, view: &View<'_>, job: Option<&Job>, waiting: &DelayState) -> MapReach {
         // As in Hadoop, a job with a map whose input no node holds may launch anywhere.
         let Some(job) =
-            job.filter(|job| !job.has_homeless_maps() || mutant("delay/no-input-waits"))
+            job.filter(|job| mutated!(!job.has_homeless_maps(), "delay/no-input-waits" => true))
         else {
             return MapReach::Any;
         };
@@ -616,36 +613,43 @@ impl DelayRules {
             DelayMeasure::Skips(..) if waiting.skipped_in == self.slots => {
                 waiting.waited.saturating_sub(1)
             }
-            _ if mutant("delay/by-age") => {
-                view.now().saturating_since(job.submitted_at()).as_micros()
-            }
-            _ => self.waited_by(waiting),
+            _ => mutated!(
+                self.waited_by(waiting),
+                "delay/by-age" => view.now().saturating_since(job.submitted_at()).as_micros(),
+            ),
         };
         let [node, rack] = match self.patience {
             // Hadoop 1.x treats the node and its rack alike.
-            DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
+            DelayMeasure::Chances(factor) => {
+                let chances = chances(view, job, factor);
+                [mutated!(0, "delay/nodes-first" => chances), chances]
+            }
             DelayMeasure::Time(..) if !self.own.is_empty() => {
                 self.own.of(job).unwrap_or(self.limits)
             }
             DelayMeasure::Time(..) | DelayMeasure::Skips(..) => self.limits,
         };
-        let [node, rack] = if mutant("delay/swapped") { [rack, node] } else { [node, rack] };
-        let in_rack = match rack {
-            _ if mutant("delay/rack-at-once") => 0,
-            _ if mutant("delay/rack-waits-w1") => node,
-            _ if mutant("delay/rack-waits-both") => node + rack,
-            rack => rack,
-        };
-        let anywhere = match node + rack {
-            _ if mutant("delay/no-rack-level") => node,
-            _ if mutant("delay/w2-from-the-start") => rack,
-            both => both,
-        };
+        let [node, rack] = mutated!([node, rack], "delay/swapped" => [rack, node]);
+        let in_rack = mutated!(
+            rack,
+            "delay/rack-at-once" => 0,
+            "delay/rack-waits-w1" => node,
+            "delay/rack-waits-both" => node + rack,
+        );
+        let anywhere = mutated!(
+            node + rack,
+            "delay/no-rack-level" => node,
+            "delay/w2-from-the-start" => rack,
+        );
         match waiting.level {
-            Locality::Node if waited < node => MapReach::Node,
+            Locality::Node if mutated!(waited < node, "delay/one-later" => waited <= node) => {
+                MapReach::Node
+            }
             Locality::Node if waited < anywhere => MapReach::Rack,
             Locality::Rack if waited < in_rack => MapReach::Rack,
-            Locality::OffRack if mutant("delay/off-rack-waits") && waited < rack => MapReach::Rack,
+            Locality::OffRack if mutated!(false, "delay/off-rack-waits" => waited < rack) => {
+                MapReach::Rack
+            }
             Locality::Node | Locality::Rack | Locality::OffRack => MapReach::Any,
         }
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::pool_tree::{PoolId, PoolTree};
 use super::pools::{Pool, Pools};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimTime;
 use mumakil_core::mapred::{Job, JobId, Priority, Reason, step};
 
@@ -89,10 +89,13 @@ impl JobQueue {
                 // A job needs room in all pools around it.
                 let may_run = tree
                     .upwards(*pool)
-                    .take(if mutant("queue/inner-limit-alone") { 1 } else { usize::MAX })
+                    .take(mutated!(usize::MAX, "queue/inner-limit-alone" => 1))
                     .all(|id: PoolId| in_pool[id.index()] < tree.pool(id).max_jobs)
-                    && *of_user < self.pools.jobs_of_user(user);
-                if may_run || mutant("queue/waiting-jobs-count") {
+                    && mutated!(
+                        *of_user < self.pools.jobs_of_user(user),
+                        "queue/no-limit-of-users" => true,
+                    );
+                if mutated!(may_run, "queue/waiting-jobs-count" => true) {
                     *of_user += 1;
                     tree.upwards(*pool).for_each(|id| in_pool[id.index()] += 1);
                 }

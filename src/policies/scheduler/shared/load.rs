@@ -9,7 +9,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
 use mumakil_base::mutated;
 use mumakil_core::mapred::{HadoopLine, Offer, SlotKind};
 
@@ -40,8 +39,9 @@ impl TrackerLoad {
     fn of(self, offer: &Offer<'_>, kind: SlotKind) -> u32 {
         match self {
             Self::Auto | Self::Reported => offer.occupied(kind),
-            Self::Current if mutant("load/reported-alone") => offer.occupied(kind),
-            Self::Current => offer.occupied(kind) + offer.taken(kind),
+            Self::Current => {
+                offer.occupied(kind) + mutated!(offer.taken(kind), "load/reported-alone" => 0)
+            }
         }
     }
 }
@@ -78,8 +78,10 @@ pub fn next_kind(
     match (open.next()?, open.next()) {
         (one, None) => Some(one),
         // Both kinds are open. Hadoop takes a map unless the tracker has more maps than reduces.
-        _ if counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map)
-            && !mutant("load/maps-first") =>
+        _ if mutated!(
+            counted.of(offer, SlotKind::Reduce) < counted.of(offer, SlotKind::Map),
+            "load/maps-first" => false,
+        ) =>
         {
             Some(SlotKind::Reduce)
         }

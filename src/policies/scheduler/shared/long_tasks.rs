@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::launches::Launches;
 use mumakil_base::dense::grown;
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::{SimSpan, SimTime};
 use mumakil_core::mapred::{
     AttemptState, JobChange, JobEvent, JobId, Launched, TaskTimeSum, TrackerId, View,
@@ -51,7 +51,7 @@ impl LongTasks {
         }
         let Some((_, state, launch)) = self.launches.job_changed(event) else { return };
         if was_long {
-            self.count(launch.tracker, if mutant("long/never-ends") { 0 } else { -1 });
+            self.count(launch.tracker, mutated!(-1, "long/never-ends" => 0));
         }
         if state == AttemptState::Succeeded {
             let took = view.now().saturating_since(launch.at);
@@ -67,14 +67,14 @@ impl LongTasks {
     pub fn crowds(&self, view: &View<'_>, job: JobId, tracker: TrackerId) -> bool {
         let here = self.on.get(tracker.index()).copied().unwrap_or(0);
         // This is the paper's "higher-than-average number of long tasks", without a division.
-        let beside = u64::from(here) + u64::from(mutant("long/at-average"));
+        let beside = u64::from(here) + mutated!(0, "long/at-average" => 1);
         self.is_long(job) && u64::from(self.total) < beside * u64::from(view.trackers())
     }
 
     fn is_long(&self, job: JobId) -> bool {
         // The paper assumes that a new job has long tasks until some have ended quickly.
         match self.ended.get(&job) {
-            None => !mutant("long/new-is-short"),
+            None => mutated!(true, "long/new-is-short" => false),
             Some(ended) => ended.is_above(self.limit),
         }
     }

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::pools::{JobOrder, Number, Pool, Pools};
-use mumakil_base::mutants::mutant;
+use mumakil_base::mutated;
 use mumakil_base::units::SimSpan;
 use mumakil_core::cluster::PerSlot;
 use mumakil_core::mapred::step;
@@ -125,9 +125,7 @@ impl PoolTree {
                 max: PerSlot { map: limit(pool.max_maps), reduce: limit(pool.max_reduces) },
                 max_jobs: pool.max_jobs.map_or(defaults.max_jobs, Number::get),
                 order: pool.order.unwrap_or(defaults.order),
-                min_share_after: pool
-                    .min_share_after
-                    .filter(|_| !mutant("preempt/one-time-out"))
+                min_share_after: mutated!(pool.min_share_after, "preempt/one-time-out" => None)
                     .or(defaults.min_share_after),
                 children: Vec::new(),
             });

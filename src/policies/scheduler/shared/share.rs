@@ -15,7 +15,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mumakil_base::mutants::mutant;
 use mumakil_base::mutated;
 use mumakil_base::units::{Factor, SimSpan, SimTime};
 use mumakil_base::with_defaults;
@@ -170,7 +169,8 @@ impl NewJobBoost {
 
     /// Returns the factor of a job's weight; 1 if there is no boost or the job is no longer new.
     pub fn factor_of(boost: Option<&Self>, submitted: SimTime, now: SimTime) -> f64 {
-        let boost = boost.filter(|boost| now < boost.end(submitted) || mutant("share/always-new"));
+        let boost =
+            boost.filter(|boost| mutated!(now < boost.end(submitted), "share/always-new" => true, "share/never-new" => false));
         boost.map_or(1.0, |boost| boost.factor.get())
     }
 }

@@ -99,6 +99,7 @@ impl SrtSpec {
         may_run_since: impl Fn(JobId) -> Option<SimTime>,
     ) {
         // The sort is stable: where the paper's comparator returns 0, the policy's order is kept.
+        mutated!((), "srt/ties-reversed" => jobs.reverse());
         jobs.sort_by_cached_key(|id| {
             let since = may_run_since(*id).unwrap_or(SimTime::ZERO);
             view.job(*id).map(|job| self.remaining(&self.maps(view.now(), job, since)))
@@ -108,8 +109,11 @@ impl SrtSpec {
     fn maps(&self, now: SimTime, job: &Job, admitted_at: SimTime) -> Maps {
         let maps = job.tasks(SlotKind::Map);
         // The paper's `T` begins here, after the setup and the wait for admission.
-        let since =
-            mutated!(job.running_at().max(admitted_at), "srt/submission" => job.submitted_at());
+        let since = mutated!(
+            job.running_at().max(admitted_at),
+            "srt/submission" => job.submitted_at(),
+            "srt/admission" => job.running_at(),
+        );
         // A job without maps has no output to fetch; `max` avoids 0 / 0.
         let written = mutated!(maps.finished(), "srt/fetch-all" => maps.total());
         let share = f64::from(written) / f64::from(maps.total().max(1));
@@ -158,7 +162,7 @@ impl SrtSpec {
         let (pending, running) = (f64::from(maps.pending), f64::from(maps.running));
         match self.running_maps {
             RunningMaps::Ignored => mutated!(pending, "srt/running" => pending + running),
-            RunningMaps::AsPending => pending + running,
+            RunningMaps::AsPending => mutated!(pending + running, "srt/not-pending" => pending),
             RunningMaps::ByProgress => mutated!(
                 pending.max(running - maps.progress),
                 "srt/progress-sum" => pending + running - maps.progress,

@@ -174,9 +174,9 @@ impl Suspensions {
         let count = (stopped.clone().count() + here.attempts.iter().filter(is_new).count()) as u32;
         // Two thresholds keep the state from changing with every attempt (2013, section 3.3).
         let is_full = if mutated!(here.is_full, "taking/hysteresis" => false) {
-            limits.few.get() < count
+            mutated!(limits.few.get() < count, "taking/one-less" => limits.few.get() <= count)
         } else {
-            limits.most.get() <= count
+            mutated!(limits.most.get() <= count, "taking/one-more" => limits.most.get() < count)
         };
         if is_full != here.is_full {
             here.is_full = is_full;

@@ -239,7 +239,8 @@ impl Dealing {
 impl WeightLevel {
     /// Returns the whole part of a job's share; a share just below a whole number is rounded up.
     fn part_of(&self, division: &Division) -> f64 {
-        (self.weight * division.ratio() + 1e-9).floor()
+        let part = mutated!(self.weight, "hfsp/whole-unweighted" => 1.0) * division.ratio() + 1e-9;
+        mutated!(part.floor(), "hfsp/whole-up" => part.ceil())
     }
 }
 
