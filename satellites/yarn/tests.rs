@@ -1,14 +1,16 @@
 //! Tests of whole runs.
 
-use crate::application_master::{MasterMode, TaskSort, YarnJob, YarnTask};
+use crate::application_master::{MasterMode, YarnJob, YarnTask};
 use crate::checker::YarnChecker;
 use crate::event::{NodeFact, YarnEvent, YarnFact, YarnWait};
-use crate::fault::{LivenessLimits, YarnFault, YarnFaults, YarnMishap};
+use crate::fault::{LivenessLimits, YarnFaults};
 use crate::mapreduce_master::MapReduceTimes;
 use crate::message::{ContainerEnd, ContainerId, MasterId, NodeId, PlaceId, Yarn};
 use crate::run::{YarnNode, YarnRunSpec};
 use crate::settings::YarnSettings;
 use crate::size::YarnSize;
+use bench::YarnMishap;
+use mumakil_core::mapred::SlotKind;
 
 mod bench;
 mod faults;
