@@ -137,6 +137,9 @@ const HADOOP: [&str; 7] =
 /// Hadoop's slow start, unless it is set.
 const SLOW_START: Fraction = Fraction::of(0.05);
 
+/// How long Hadoop's master of MapReduce sleeps before its process ends.
+const STAY: SimSpan = SimSpan::from_secs(5);
+
 /// The kinds of faults that there are.
 const FAULTS: [&str; 3] = ["stop", "start", "slow"];
 
@@ -266,7 +269,7 @@ impl LineEmulation for YarnLine {
             (Arc::new(spec), asked)
         });
         let asking: Vec<(Arc<JobSpec>, AskedNodes)> = asking.collect();
-        let mut faults = faults(scenario, site);
+        let mut faults = faults(scenario, site, settings.liveness);
         for (name, mishaps) in &options.master_faults {
             let ids = workload.named(name).flat_map(|id| mishaps.iter().map(move |it| (id, it)));
             faults.mishaps.extend(ids.map(|(id, MasterFault { at, hangs })| {
@@ -380,8 +383,8 @@ fn refused(scenario: &Scenario, options: &YarnLineOptions) -> Vec<YamlProblem> {
     broken.chain(others).chain(followers).collect()
 }
 
-/// Returns the mishaps of nodes.
-fn faults(scenario: &Scenario, site: FaultSite<'_>) -> YarnFaults {
+/// Returns the mishaps of nodes, and the limits with which the ResourceManager notices them.
+fn faults(scenario: &Scenario, site: FaultSite<'_>, liveness: LivenessLimits) -> YarnFaults {
     let Effects { mut opening, mishaps, .. } = Effects::of(&scenario.faults, site);
     opening.sort_by_key(|(at, _)| *at);
     // How slow each node is at present; several causes multiply.
@@ -407,8 +410,8 @@ fn faults(scenario: &Scenario, site: FaultSite<'_>) -> YarnFaults {
             all.push((at, YarnMail::NodeManager(NodeId(node.0), what)));
         }
     }
-    let limits = LivenessLimits { node: scenario.hadoop.expiry, ..LivenessLimits::default() };
-    YarnFaults { mishaps: all, liveness: limits }
+    let liveness = LivenessLimits { node: scenario.hadoop.expiry, ..liveness };
+    YarnFaults { mishaps: all, liveness }
 }
 
 fn tasks_of(job: &JobSpec, kind: SlotKind) -> u32 {
@@ -482,7 +485,12 @@ fn yarn_jobs(
             mode: options.master,
             master_size,
             tasks,
-            mapreduce: MapReduceTimes { shuffle, slow_start, ..MapReduceTimes::default() },
+            mapreduce: MapReduceTimes {
+                shuffle,
+                slow_start,
+                stay: STAY,
+                ..MapReduceTimes::default()
+            },
         }
     });
     jobs.collect()

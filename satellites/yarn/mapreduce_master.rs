@@ -52,6 +52,8 @@ pub(crate) struct MapReduceTimes {
     pub(crate) shuffle: SimSpan,
     /// From the end of the last task until the master unregisters.
     pub(crate) commit: SimSpan,
+    /// How long the master keeps its container after that.
+    pub(crate) stay: SimSpan,
     /// The share of the maps that must be done before reduces are asked for
     /// (`mapreduce.job.reduce.slowstart.completedmaps`).
     pub(crate) slow_start: f32,
@@ -69,6 +71,7 @@ impl Default for MapReduceTimes {
             start_up: SimSpan::ZERO,
             shuffle: SimSpan::ZERO,
             commit: SimSpan::ZERO,
+            stay: SimSpan::ZERO,
             slow_start: 0.05,
             ramp_up_limit: 0.5,
             preemption_limit: 0.5,
@@ -144,10 +147,14 @@ impl Core for MapReduceMaster {
     fn handle(&mut self, message: &ToMaster, out: &mut YarnOutbox) {
         match message {
             ToMaster::Lost => self.lose(),
+            ToMaster::Step if self.body.is_over && self.next_step <= out.now => {
+                self.next_step = SimTime::LAST;
+                self.body.leave(out);
+            }
             _ if self.body.is_hung || self.body.is_over => {}
             ToMaster::Step if self.committed_at.is_some_and(|at| at <= out.now) => {
                 self.body.unregister(out);
-                self.body.leave(out);
+                self.plan_step(self.body.job.mapreduce.stay, out);
             }
             ToMaster::Step if self.next_step <= out.now => self.step(out),
             ToMaster::Step => {}

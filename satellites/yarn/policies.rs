@@ -251,7 +251,7 @@ impl FileProperties {
 
 /// Returns the queues of jobs that the scheduler would refuse, each with the reason.
 fn refused_queues(settings: YarnSettings, site: &PolicySite<'_>) -> Vec<Complaint> {
-    let YarnSettings { limits, mut scheduler } = settings;
+    let YarnSettings { limits, mut scheduler, .. } = settings;
     let mut books = ClusterBooks::new(Vec::new(), limits);
     let mut queues: Vec<(&str, &str)> =
         site.jobs.iter().map(|job| (job.pool.unwrap_or(DEFAULT_QUEUE), job.user)).collect();

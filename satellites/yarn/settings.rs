@@ -15,6 +15,7 @@ mod properties;
 use crate::capacity::YarnCapacity;
 use crate::fair::YarnFair;
 use crate::fair::settings::FairSettings;
+use crate::fault::LivenessLimits;
 use crate::fifo::YarnFifo;
 use crate::scheduler::YarnScheduler;
 use crate::size::{SizeLimits, YarnSize};
@@ -23,6 +24,7 @@ pub(crate) use properties::HadoopProperties;
 /// A scheduler, and the sizes that it gives to containers.
 pub(crate) struct YarnSettings {
     pub(crate) limits: SizeLimits,
+    pub(crate) liveness: LivenessLimits,
     pub(crate) scheduler: Box<dyn YarnScheduler>,
 }
 
@@ -52,6 +54,7 @@ impl YarnSettings {
         xml: &str,
     ) -> Result<Self, SettingMistake> {
         let limits = limits(site).map_err(SettingMistake::Site)?;
+        let liveness = liveness(site).map_err(SettingMistake::Site)?;
         let scheduler: Box<dyn YarnScheduler> = match policy {
             YarnPolicy::Fifo => Box::new(YarnFifo::default()),
             YarnPolicy::Fair => {
@@ -63,8 +66,19 @@ impl YarnSettings {
                 Box::new(YarnCapacity::of(site, limits).map_err(SettingMistake::Queues)?)
             }
         };
-        Ok(Self { limits, scheduler })
+        Ok(Self { limits, liveness, scheduler })
     }
+}
+
+fn liveness(site: &HadoopProperties) -> Result<LivenessLimits, String> {
+    const CONTAINER: &str = "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms";
+    let default = LivenessLimits::default();
+    Ok(LivenessLimits {
+        master: site.interval("yarn.am.liveness-monitor.expiry-interval-ms", 600_000)?,
+        container: site.interval(CONTAINER, 600_000)?,
+        max_attempts: site.get("yarn.resourcemanager.am.max-attempts", default.max_attempts)?,
+        ..default
+    })
 }
 
 fn limits(site: &HadoopProperties) -> Result<SizeLimits, String> {
@@ -133,6 +147,6 @@ mod tests {
     #[test]
     fn the_smallest_container_is_no_larger_than_the_largest() {
         let message = mistake(&[("yarn.scheduler.minimum-allocation-mb", "9000")], &[]);
-        assert!(message.starts_with("yarn-site.xml: the smallest container has 9000 MiB"));
+        assert!(message.starts_with("yarn-site.xml: the smallest container has 9000MiB"));
     }
 }
