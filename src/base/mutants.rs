@@ -29,8 +29,7 @@ macro_rules! mutated {
     };
 }
 
-/// Returns whether the mutant of this name is chosen. The source says [`mutated!`](crate::mutated).
-#[doc(hidden)]
+/// Returns whether the mutant of this name is chosen: for [`mutated!`](crate::mutated) alone.
 #[inline(always)]
 pub fn mutant(name: &str) -> bool {
     cfg!(debug_assertions) && IS_ANY.load(Ordering::Relaxed) && is_chosen(name)

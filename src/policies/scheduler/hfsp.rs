@@ -128,12 +128,7 @@ impl Hfsp {
 
     fn serve(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         // Use free slots first, since taking a slot from another job harms that job.
-        mutated!((), "hfsp/takes-first" => self.take_slots(offer, kind));
         while 0 < offer.free(kind) && self.fill(offer, kind) {}
-        self.take_slots(offer, kind);
-    }
-
-    fn take_slots(&mut self, offer: &mut Offer<'_>, kind: SlotKind) {
         let Some(how) = self.means(kind).preemption() else { return };
         while self.suspended.have_room(offer, how) && self.make_room(offer, kind, how) {}
     }
@@ -237,7 +232,7 @@ impl Hfsp {
     fn note_begun(&mut self, offer: &Offer<'_>, attempt: AttemptId) {
         let (was_suspended, now) = (self.suspended.forget(attempt), offer.view().now());
         // Only a new attempt may join a sample; a resumed attempt was launched long ago.
-        if mutated!(!was_suspended, "hfsp/resumed-again" => true) {
+        if !was_suspended {
             self.phases[attempt.slot()].trainer.launched(attempt);
         }
         self.record(attempt.job(), |record| match was_suspended {

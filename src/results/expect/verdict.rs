@@ -294,8 +294,7 @@ impl Judge<'_> {
             }
             measured += mean;
         }
-        // Only terms with a number of each seed have an interval. Other terms have the same number
-        // for every seed.
+        // Other terms have the same number for every seed, and so no interval.
         let is_sampled = parts.iter().map(Term::scatter).max() == Some(Scatter::EachSeed);
         let sampled = numbers.windows(2).filter(|_| is_sampled);
         let pairs: Vec<PairDifference> = sampled.filter_map(PairDifference::of).collect();
@@ -308,15 +307,13 @@ impl Judge<'_> {
         }
         let doubt = doubt(element, &pairs).filter(|_| !self.evaluator.runs.are_all_seeds());
         if let Some(CellDoubt { more }) = doubt {
-            let [wanted, most] =
-                [more.unwrap_or(0), MOST_PAIRS].map(|seeds| tell::counted(seeds as u64, "seed"));
+            let seeds = tell::counted(more.unwrap_or(MOST_PAIRS) as u64, "seed");
             measured += &match more {
-                Some(_) => format!("; about {wanted} more would decide"),
-                None => format!("; more than {most} would be needed"),
+                Some(_) => format!("; about {seeds} more would decide"),
+                None => format!("; more than {seeds} would be needed"),
             };
         }
-        // If the comparison fails, report the largest distance by which a neighbouring pair breaks
-        // the order.
+        // If it fails, the margin is how far the worst of neighbouring pairs breaks the order.
         let apart = means.windows(2).map(|pair| distance(pair[0], pair[1]));
         let margin = match holds {
             true => apart.fold(f64::INFINITY, f64::min),

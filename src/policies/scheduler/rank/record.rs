@@ -77,7 +77,8 @@ impl JobRecord {
 
     /// Adds an attempt that holds no slot, such as one that the policy before this one suspended.
     pub(super) fn enters(&mut self, attempt: AttemptId) {
-        let is_spared = self.killed.contains(&attempt.task);
+        let is_killed = self.killed.contains(&attempt.task);
+        let is_spared = mutated!(is_killed, "rank/ended-again" => false);
         let slot = HeldSlot { since: None, before: SimSpan::ZERO, is_spared };
         self.attempts.insert(attempt, slot);
         self.spared[attempt.slot()] += u32::from(is_spared);
@@ -140,10 +141,7 @@ impl JobRecord {
 
     /// Returns whether an attempt may lose its work to another job.
     pub(super) fn may_kill(&self, attempt: AttemptId) -> bool {
-        mutated!(
-            self.attempts.get(&attempt).is_none_or(|slot| !slot.is_spared),
-            "rank/ended-again" => true,
-        )
+        self.attempts.get(&attempt).is_none_or(|slot| !slot.is_spared)
     }
 
     /// Returns how many attempts must not be killed for other jobs.

@@ -620,10 +620,7 @@ impl DelayRules {
         };
         let [node, rack] = match self.patience {
             // Hadoop 1.x treats the node and its rack alike.
-            DelayMeasure::Chances(factor) => {
-                let chances = chances(view, job, factor);
-                [mutated!(0, "delay/nodes-first" => chances), chances]
-            }
+            DelayMeasure::Chances(factor) => [0, chances(view, job, factor)],
             DelayMeasure::Time(..) if !self.own.is_empty() => {
                 self.own.of(job).unwrap_or(self.limits)
             }

@@ -112,7 +112,6 @@ impl SrtSpec {
         let since = mutated!(
             job.running_at().max(admitted_at),
             "srt/submission" => job.submitted_at(),
-            "srt/admission" => job.running_at(),
         );
         // A job without maps has no output to fetch; `max` avoids 0 / 0.
         let written = mutated!(maps.finished(), "srt/fetch-all" => maps.total());

@@ -162,12 +162,7 @@ impl<T: SlotTurn> Taking<T> {
             let wanted_before = wanted;
             wanted += claim.tasks - served;
             // It can resume only here, so any job behind it may have to give up a slot.
-            let lacking = if mutated!(claim.resumed.is_some(), "taking/resumed-elsewhere" => false)
-            {
-                u32::MAX
-            } else {
-                wanted
-            };
+            let lacking = if claim.resumed.is_some() { u32::MAX } else { wanted };
             let mut able = self.able(claim.turn, lacking).peekable();
             let is_able = able.peek().is_some();
             let view = offer.view();
