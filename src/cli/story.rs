@@ -81,10 +81,6 @@ impl RunStory<'_> {
         let resources = summary.resource_utilisation.unwrap_or_default();
         let held = [("memory", resources.memory), ("cores", resources.cores)];
         line(&mut lines, "held", &held.map(|(word, share)| named(word, share.map(percent))));
-        let expenses = summary.expenses.unwrap_or_default();
-        let energy = expenses.energy_kwh.map(|kwh| tell::significant(kwh, 3) + " kWh");
-        let cost = expenses.cost.map(|cost| tell::significant(cost, 3));
-        line(&mut lines, "expenses", &[named("energy", energy), named("cost", cost)]);
         let load = &summary.load;
         let told = |load: f64| (0.0 < load).then(|| tell::significant(load, 3));
         line(
@@ -129,6 +125,10 @@ impl RunStory<'_> {
             let left_out = format!("{} left out", counted(jobs, "job"));
             line(lines, "warm-up", &[Some(span(summary.warm_up_s)), Some(left_out)]);
         }
+        let expenses = summary.expenses.unwrap_or_default();
+        let energy = expenses.energy_kwh.map(|kwh| tell::significant(kwh, 3) + " kWh");
+        let cost = expenses.cost.map(|cost| tell::significant(cost, 3));
+        line(lines, "expenses", &[named("energy", energy), named("cost", cost)]);
         if let Some(waste) = &summary.waste {
             let wasted = AttemptFate::IN_VAIN.map(|fate| {
                 let seconds = waste.by_fate[fate];

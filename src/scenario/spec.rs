@@ -186,7 +186,6 @@ with_defaults! {
         /// The parts of jobs in the energy and the cost of the run, in `jobs.csv`, where
         /// `cluster.watts` or `cluster.price` counts them.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
-        #[schemars(extend("x-only-if" = {"cluster.watts": {"not": null}, "cluster.price": {"not": null}, "cluster.groups": {"not": []}}))]
         pub expenses: bool = false,
         /// Refusals and orders of policies, with their reasons, in `decisions.csv`, and for
         /// `mumakil explain`.

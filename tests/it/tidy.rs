@@ -1,7 +1,7 @@
 //! Rules of this project that no compiler checks.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use crate::{files, root};
 
@@ -287,10 +287,10 @@ fn the_citation_has_the_version() {
 fn crate_of(path: &str) -> &str {
     let mut parts = path.split('/');
     let (parent, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let is_crate = |folder: PathBuf| folder.join("Cargo.toml").exists();
+    let is_crate = |folder: &Path| folder.join("Cargo.toml").exists();
     match root().join(parent) {
-        path if is_crate(path.join(folder)) => folder,
-        path if is_crate(path) => parent,
+        path if is_crate(&path.join(folder)) => folder,
+        path if is_crate(&path) => parent,
         _ => "mumakil",
     }
 }

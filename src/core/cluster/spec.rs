@@ -114,9 +114,9 @@ impl ClusterSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSpec {
-    /// In any case.
+    /// The watts of a node in any case.
     pub idle: Factor,
-    /// More for each of its slots that an attempt holds.
+    /// The watts that each slot adds while an attempt holds it.
     pub slot: Factor,
 }
 

@@ -17,6 +17,7 @@ struct FileLists {
 }
 
 /// The files that a policy may read.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has a sandbox"))]
 pub(super) struct ReadableFiles {
     /// Files, and folders with all that is in them; none lies in another.
     pub(super) whole: Vec<PathBuf>,

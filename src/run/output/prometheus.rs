@@ -62,7 +62,6 @@ impl PrometheusPage {
 
     /// Writes the numbers that are known.
     fn numbers(&mut self, summary: &Summary) {
-        let by_kind = |of: PerSlot<Option<f64>>| vec![("map", of.map), ("reduce", of.reduce)];
         let slots = [summary.map_slots, summary.reduce_slots].map(|slots| Some(slots as f64));
         let resources = summary.resource_utilisation.unwrap_or_default();
         let mut used = by_kind(summary.slot_utilisation);
@@ -90,16 +89,14 @@ impl PrometheusPage {
             ("energy_joules", "Of all nodes.", "", vec![("", energy_kwh.map(|kwh| kwh * JOULES))]),
             ("cost", "Of all nodes.", "", vec![("", cost)]),
         ] {
-            let known = || values.iter().filter_map(|(of, value)| Some((of, (*value)?)));
-            if known().next().is_some() {
+            let known: Vec<_> =
+                values.into_iter().filter_map(|(of, value)| Some((of, value?))).collect();
+            if !known.is_empty() {
                 self.head(name, help, "gauge");
             }
-            for (of, value) in known() {
-                self.sample(
-                    name,
-                    &if by.is_empty() { String::new() } else { label(by, of) },
-                    value,
-                );
+            for (of, value) in known {
+                let own = if by.is_empty() { String::new() } else { label(by, of) };
+                self.sample(name, &own, value);
             }
         }
     }
@@ -123,6 +120,10 @@ impl PrometheusPage {
         self.sample(&format!("{name}_sum"), own, (sum * 1e6).round() / 1e6);
         self.sample(&format!("{name}_count"), own, latency.len() as f64);
     }
+}
+
+fn by_kind(of: PerSlot<Option<f64>>) -> Vec<(&'static str, Option<f64>)> {
+    vec![("map", of.map), ("reduce", of.reduce)]
 }
 
 fn label(name: &str, value: &str) -> String {

@@ -41,8 +41,9 @@ pub(crate) struct ExpenseTally {
 impl Expenses {
     /// Returns what `part` of these is.
     fn times(self, part: f64) -> Self {
-        let times = |of: f64| rounded(of * part);
-        Self { energy_kwh: self.energy_kwh.map(times), cost: self.cost.map(times) }
+        let [energy_kwh, cost] =
+            [self.energy_kwh, self.cost].map(|of| of.map(|of| rounded(of * part)));
+        Self { energy_kwh, cost }
     }
 }
 
@@ -95,10 +96,11 @@ impl ExpenseTally {
     }
 
     fn sum(&self, until: SimTime) -> Expenses {
-        let nodes = || (0..self.topology.len()).map(|id| self.unrounded(TrackerId(id), until));
+        let nodes: Vec<Expenses> =
+            (0..self.topology.len()).map(|id| self.unrounded(TrackerId(id), until)).collect();
         Expenses {
-            energy_kwh: nodes().filter_map(|node| node.energy_kwh).reduce(|sum, one| sum + one),
-            cost: nodes().filter_map(|node| node.cost).reduce(|sum, one| sum + one),
+            energy_kwh: nodes.iter().filter_map(|it| it.energy_kwh).reduce(|sum, one| sum + one),
+            cost: nodes.iter().filter_map(|node| node.cost).reduce(|sum, one| sum + one),
         }
     }
 
@@ -108,10 +110,9 @@ impl ExpenseTally {
         jobs: impl Iterator<Item = JobId>,
         until: SimTime,
     ) -> Vec<Expenses> {
-        let held = |job: &LevelArea| job.until(until) as f64;
-        let (sum, all) = (self.sum(until), self.jobs.iter().map(held).sum::<f64>());
+        let held: Vec<f64> = self.jobs.iter().map(|job| job.until(until) as f64).collect();
         // Without slot time there is nobody to pay, and nothing to divide by.
-        let part = |id: JobId| self.jobs.get(id.index()).map_or(0.0, held) / all.max(1.0);
-        jobs.map(|id| sum.times(part(id))).collect()
+        let (sum, all) = (self.sum(until), held.iter().sum::<f64>().max(1.0));
+        jobs.map(|id| sum.times(held.get(id.index()).unwrap_or(&0.0) / all)).collect()
     }
 }

@@ -57,8 +57,8 @@ impl JobsTable {
         ended: SimTime,
     ) -> Result<(), RecordError> {
         let ids = books.jobs().map(|job| job.spec.id);
-        let parts = expenses.map(|tally| tally.of_jobs(ids, ended)).unwrap_or_default();
-        let mut parts = parts.into_iter();
+        let mut parts =
+            expenses.map(|tally| tally.of_jobs(ids, ended)).unwrap_or_default().into_iter();
         for job in books.jobs() {
             let Expenses { energy_kwh, cost } = parts.next().unwrap_or_default();
             let mut row = JobRow { energy_kwh, cost, ..job_row(job) };

@@ -21,7 +21,6 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
     // Of one job all would say the same.
     let is_several = 1 < summary.jobs_succeeded;
     let expenses = summary.expenses.unwrap_or_default();
-    let number = |of: f64| tell::significant(of, 3);
     let numbers = [
         ("Jobs", Some(count(summary.jobs as f64)), outcomes(summary)),
         ("Mean sojourn", seconds(summary.mean_sojourn_s), summary.left_out().unwrap_or_default()),
@@ -46,8 +45,12 @@ pub(super) fn headlines(summary: &Summary) -> Vec<Headline> {
         ),
         ("Memory held", share(resources.memory), "of all nodes".to_owned()),
         ("Cores held", share(resources.cores), "of all nodes".to_owned()),
-        ("Energy", expenses.energy_kwh.map(|kwh| number(kwh) + " kWh"), "of all nodes".to_owned()),
-        ("Cost", expenses.cost.map(number), "of all nodes".to_owned()),
+        (
+            "Energy",
+            expenses.energy_kwh.map(|kwh| tell::significant(kwh, 3) + " kWh"),
+            "of all nodes".to_owned(),
+        ),
+        ("Cost", expenses.cost.map(|cost| tell::significant(cost, 3)), "of all nodes".to_owned()),
         load(summary),
         ("Attempts", Some(count(summary.attempts as f64)), tasks(summary)),
     ];
