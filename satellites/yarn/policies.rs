@@ -112,13 +112,13 @@ impl YarnPolicyOptions {
             for (name, value) in &values {
                 self.properties.entry(name.clone()).or_insert_with(|| value.as_str().into());
             }
-            all.push(FileProperties { key, name, values });
+            all.push((key, name, values));
         }
         Ok(all)
     }
 
     /// Returns all properties as texts, with those that `queues` stand for.
-    fn texts(&self, policy: YarnPolicy) -> Result<HadoopProperties, (&'static str, String)> {
+    fn texts(&self, policy: YarnPolicy) -> Result<HadoopProperties, SettingMistake> {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for (name, value) in &self.properties {
             let text = match value {
@@ -154,7 +154,7 @@ impl YarnPolicyOptions {
     pub(crate) fn settings(
         &self,
         policy: YarnPolicy,
-    ) -> Result<(YarnSettings, Vec<IdleProperty>), (&'static str, String)> {
+    ) -> Result<(YarnSettings, Vec<IdleProperty>), SettingMistake> {
         let properties = self.texts(policy)?;
         let queues = self.queues.iter().map(|(name, weight)| {
             format!("<queue name=\"{name}\"><weight>{weight}</weight></queue>")
@@ -163,13 +163,11 @@ impl YarnPolicyOptions {
             true => format!("<allocations>{}</allocations>", queues.collect::<String>()),
             false => self.xml.clone(),
         };
-        let settings = YarnSettings::of(policy, &properties, &xml);
-        let settings = settings.map_err(|mistake| match mistake {
-            SettingMistake::Site(message) => ("properties", message),
-            SettingMistake::Queues(message) if !self.queues.is_empty() => ("queues", message),
-            SettingMistake::Queues(message) => ("file", message),
-        })?;
-        Ok((settings, properties.idle()))
+        match YarnSettings::of(policy, &properties, &xml) {
+            Ok(settings) => Ok((settings, properties.idle())),
+            Err(("file", message)) if !self.queues.is_empty() => Err(("queues", message)),
+            Err(mistake) => Err(mistake),
+        }
     }
 
     /// Reads the files, and checks that all settings fit and that each job's queue takes it.
@@ -209,7 +207,7 @@ impl YarnPolicyOptions {
                 found.push(Complaint::error(&path, "it has no effect here", hint));
             }
         }
-        found.extend(files.iter().flat_map(|file| file.doubts(policy, &self.properties)));
+        found.extend(files.iter().flat_map(|file| doubts(policy, file, &self.properties)));
         found.extend(refused_queues(settings, site));
         found
     }
@@ -218,35 +216,31 @@ impl YarnPolicyOptions {
 /// A property without effect, and the name that was perhaps meant.
 type IdleProperty = (String, Option<String>);
 
-/// The properties of a file.
-struct FileProperties {
-    /// The option that names the file.
-    key: &'static str,
-    name: String,
-    values: BTreeMap<String, String>,
-}
+/// The properties of a file: the option that names it, its path, and the properties.
+type FileProperties = (&'static str, String, BTreeMap<String, String>);
 
-impl FileProperties {
-    /// Returns what of the file has no effect: all but the properties that are left.
-    fn doubts(&self, policy: YarnPolicy, left: &BTreeMap<String, Value>) -> Vec<Complaint> {
-        let Self { key, name, values } = self;
-        let mut found = Vec::new();
-        let idle = values.keys().filter(|it| !left.contains_key(*it) && *it != SITE_CLASS);
-        let idle: Vec<&String> = idle.collect();
-        if let Some(first) = idle.first() {
-            let message = format!("{name} has {} properties without effect", idle.len());
-            let hint = format!("such as `{first}`: see `mumakil help yarn`");
-            found.push(Complaint::warning(&[key], message, hint));
-        }
-        if let Some(class) = values.get(SITE_CLASS)
-            && !class.ends_with(&format!(".{policy:?}Scheduler"))
-        {
-            let message = format!("{name} chooses {class}");
-            let hint = "`scheduler` in the scenario decides";
-            found.push(Complaint::warning(&[key], message, hint));
-        }
-        found
+/// Returns what of a file has no effect: all but the properties that are left.
+fn doubts(
+    policy: YarnPolicy,
+    (key, name, values): &FileProperties,
+    left: &BTreeMap<String, Value>,
+) -> Vec<Complaint> {
+    let mut found = Vec::new();
+    let idle = values.keys().filter(|it| !left.contains_key(*it) && *it != SITE_CLASS);
+    let idle: Vec<&String> = idle.collect();
+    if let Some(first) = idle.first() {
+        let message = format!("{name} has {} properties without effect", idle.len());
+        let hint = format!("such as `{first}`: see `mumakil help yarn`");
+        found.push(Complaint::warning(&[key], message, hint));
     }
+    if let Some(class) = values.get(SITE_CLASS)
+        && !class.ends_with(&format!(".{policy:?}Scheduler"))
+    {
+        let message = format!("{name} chooses {class}");
+        let hint = "`scheduler` in the scenario decides";
+        found.push(Complaint::warning(&[key], message, hint));
+    }
+    found
 }
 
 /// Returns the queues of jobs that the scheduler would refuse, each with the reason.

@@ -24,6 +24,8 @@ use mumakil_core::protocol::{Core, RunStop};
 /// How long nothing changes until a run counts as stalled. Chosen: far longer than the expiries, and
 /// than any delay of a scheduler.
 const PATIENCE: SimSpan = SimSpan::from_secs(3_600);
+/// How long a run goes on when all applications are over.
+const SETTLING: SimSpan = SimSpan::from_secs(2);
 /// The priority of a master that the ResourceManager starts.
 const MANAGED_MASTER: i32 = 0;
 
@@ -38,8 +40,6 @@ pub(crate) struct ResourceManager {
     left: usize,
     /// When the last one has ended.
     done_at: SimTime,
-    /// How long the run goes on after that.
-    settling: SimSpan,
     intervals: Vec<(SchedulerTick, SimSpan)>,
     /// When a container last changed.
     changed_at: SimTime,
@@ -72,7 +72,7 @@ impl Core for ResourceManager {
         facts.into_iter().for_each(|fact| out.emit(fact));
         let is_step =
             matches!(message, ToResourceManager::Heartbeat(..) | ToResourceManager::Tick(_));
-        if is_step && self.left == 0 && self.done_at + self.settling <= out.now {
+        if is_step && self.left == 0 && self.done_at + SETTLING <= out.now {
             out.stop = Some(RunStop::Done);
         } else if is_step && self.changed_at + PATIENCE <= out.now && self.is_stalled() {
             out.stop = Some(RunStop::Stalled(Box::default()));
@@ -98,7 +98,6 @@ impl ResourceManager {
         scheduler: Box<dyn YarnScheduler>,
         liveness: LivenessLimits,
         masters: usize,
-        settling: SimSpan,
     ) -> Self {
         Self {
             books,
@@ -107,7 +106,6 @@ impl ResourceManager {
             apps: vec![None; masters],
             left: masters,
             done_at: SimTime::ZERO,
-            settling,
             intervals: Vec::new(),
             changed_at: SimTime::ZERO,
         }

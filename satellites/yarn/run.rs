@@ -21,9 +21,6 @@ use mumakil_runtime::{
     Drive, DrivenProtocol, EventSink, OpeningMail, RunPlan, SeatedCore, SenderLink,
 };
 
-/// How long a run goes on when all applications are over.
-const SETTLING: SimSpan = SimSpan::from_secs(2);
-
 /// A node of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct YarnNode {
@@ -132,7 +129,7 @@ impl YarnRunSpec {
         let books = ClusterBooks::new(entries.collect(), settings.limits);
         let scheduler = settings.scheduler;
         let mut resource_manager =
-            ResourceManager::new(books, scheduler, faults.liveness, jobs.len(), SETTLING);
+            ResourceManager::new(books, scheduler, faults.liveness, jobs.len());
         let ticks = resource_manager.first_ticks();
         let mut opening: OpeningMail<Yarn> =
             ticks.into_iter().map(|(at, tick)| (at, tick.into())).collect();

@@ -36,14 +36,9 @@ pub(crate) enum YarnPolicy {
     Capacity,
 }
 
-/// A mistake in Hadoop's files.
-#[derive(Debug)]
-pub(crate) enum SettingMistake {
-    /// In the file of the queues.
-    Queues(String),
-    /// In `yarn-site.xml`.
-    Site(String),
-}
+/// A mistake: the option of a scenario that has it, which is `file` for the file of the queues and
+/// `properties` for `yarn-site.xml`, and what is wrong.
+pub(crate) type SettingMistake = (&'static str, String);
 
 impl YarnSettings {
     /// Returns a scheduler with the properties of `yarn-site.xml` and `capacity-scheduler.xml`, and
@@ -53,18 +48,18 @@ impl YarnSettings {
         site: &HadoopProperties,
         xml: &str,
     ) -> Result<Self, SettingMistake> {
-        let limits = limits(site).map_err(SettingMistake::Site)?;
-        let liveness = liveness(site).map_err(SettingMistake::Site)?;
+        let of_site = |message| ("properties", message);
+        let of_queues = |message| ("file", message);
+        let limits = limits(site).map_err(of_site)?;
+        let liveness = liveness(site).map_err(of_site)?;
         let scheduler: Box<dyn YarnScheduler> = match policy {
             YarnPolicy::Fifo => Box::new(YarnFifo::default()),
             YarnPolicy::Fair => {
-                let mut settings = FairSettings::of(site).map_err(SettingMistake::Site)?;
-                fair_queues::read(xml, &mut settings).map_err(SettingMistake::Queues)?;
+                let mut settings = FairSettings::of(site).map_err(of_site)?;
+                fair_queues::read(xml, &mut settings).map_err(of_queues)?;
                 Box::new(YarnFair::new(settings))
             }
-            YarnPolicy::Capacity => {
-                Box::new(YarnCapacity::of(site, limits).map_err(SettingMistake::Queues)?)
-            }
+            YarnPolicy::Capacity => Box::new(YarnCapacity::of(site, limits).map_err(of_queues)?),
         };
         Ok(Self { limits, liveness, scheduler })
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::settings::{HadoopProperties, SettingMistake, YarnPolicy, YarnSettings};
+use crate::settings::{HadoopProperties, YarnPolicy, YarnSettings};
 
 impl YarnSettings {
     /// Reads `yarn-site.xml` in a folder, and the file of the queues that its scheduler needs; the
@@ -29,9 +29,8 @@ impl YarnSettings {
             }
             YarnPolicy::Capacity => site.extend(properties(queues)?),
         }
-        Self::of(policy, &HadoopProperties::new(site), &xml).map_err(|mistake| match mistake {
-            SettingMistake::Queues(message) => format!("{queues}: {message}"),
-            SettingMistake::Site(message) => format!("yarn-site.xml: {message}"),
+        Self::of(policy, &HadoopProperties::new(site), &xml).map_err(|(key, message)| {
+            format!("{}: {message}", if key == "file" { queues } else { "yarn-site.xml" })
         })
     }
 }
