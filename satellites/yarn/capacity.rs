@@ -23,7 +23,7 @@ use crate::checker::{CeilingRule, QueueCeiling};
 use crate::message::{AppId, ContainerId, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::{ClusterBooks, FreedContainer};
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::settings::HadoopProperties;
 use crate::size::{SizeCalculator, SizeLimits, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
@@ -44,7 +44,7 @@ pub(crate) struct YarnCapacity {
 /// An application as the capacity scheduler sees it.
 #[derive(Debug)]
 struct CapacityApp {
-    queue: QueueId,
+    queue: YarnQueueId,
     /// The size that its master counts for: the smallest container if the master is not managed.
     master: YarnSize,
     is_active: bool,

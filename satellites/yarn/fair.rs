@@ -29,7 +29,7 @@ use crate::message::{AppId, AskPriority, NodeId, SchedulerTick};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, ContainerGrant, FreedContainer};
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::size::{SizeCalculator, YarnSize};
 use mumakil_base::units::{SimSpan, SimTime};
 use order::FairContender;
@@ -56,7 +56,7 @@ pub(crate) struct YarnFair {
 /// An application as the fair scheduler sees it.
 #[derive(Debug, Default)]
 struct FairApp {
-    queue: QueueId,
+    queue: YarnQueueId,
     /// When it came, in milliseconds.
     start: u64,
     demand: YarnSize,
@@ -136,7 +136,7 @@ impl YarnFair {
 
     /// Offers a node to a queue; returns whether a container is allocated, or the node is kept for
     /// one.
-    fn offer_queue(&mut self, books: &mut ClusterBooks, queue: QueueId, node: NodeId) -> bool {
+    fn offer_queue(&mut self, books: &mut ClusterBooks, queue: YarnQueueId, node: NodeId) -> bool {
         let of = self.queues.get(queue);
         if !of.usage.fits_in(of.set.max) || books.node(node).reservation.is_some() {
             return false;

@@ -48,18 +48,18 @@ impl YarnSettings {
         site: &HadoopProperties,
         xml: &str,
     ) -> Result<Self, SettingMistake> {
-        let of_site = |message| ("properties", message);
-        let of_queues = |message| ("file", message);
-        let limits = limits(site).map_err(of_site)?;
-        let liveness = liveness(site).map_err(of_site)?;
+        let limits = limits(site).map_err(|it| ("properties", it))?;
+        let liveness = liveness(site).map_err(|it| ("properties", it))?;
         let scheduler: Box<dyn YarnScheduler> = match policy {
             YarnPolicy::Fifo => Box::new(YarnFifo::default()),
             YarnPolicy::Fair => {
-                let mut settings = FairSettings::of(site).map_err(of_site)?;
-                fair_queues::read(xml, &mut settings).map_err(of_queues)?;
+                let mut settings = FairSettings::of(site).map_err(|it| ("properties", it))?;
+                fair_queues::read(xml, &mut settings).map_err(|it| ("file", it))?;
                 Box::new(YarnFair::new(settings))
             }
-            YarnPolicy::Capacity => Box::new(YarnCapacity::of(site, limits).map_err(of_queues)?),
+            YarnPolicy::Capacity => {
+                Box::new(YarnCapacity::of(site, limits).map_err(|it| ("file", it))?)
+            }
         };
         Ok(Self { limits, liveness, scheduler })
     }

@@ -7,13 +7,13 @@
 use super::YarnCapacity;
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::books::ClusterBooks;
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::size::YarnSize;
 
 impl YarnCapacity {
     /// Lets waiting applications begin, by number, as far as the limits for masters allow; the
     /// first one of a queue always may.
-    pub(super) fn activate(&mut self, books: &mut ClusterBooks, queue: QueueId) {
+    pub(super) fn activate(&mut self, books: &mut ClusterBooks, queue: YarnQueueId) {
         let calculator = self.calculator();
         let step = books.limits.minimum;
         let leaf = self.queues.get(queue);
@@ -45,13 +45,13 @@ impl YarnCapacity {
     }
 
     /// Returns a queue's share of the cluster, in whole steps.
-    pub(super) fn capacity_of(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
+    pub(super) fn capacity_of(&self, books: &ClusterBooks, queue: YarnQueueId) -> YarnSize {
         let capacity = f64::from(self.queues.get(queue).capacity);
         self.calculator().times_up(books.total, capacity, books.limits.minimum)
     }
 
     /// Returns the most that a queue may have by its settings, in whole steps.
-    pub(super) fn maximum_of(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
+    pub(super) fn maximum_of(&self, books: &ClusterBooks, queue: YarnQueueId) -> YarnSize {
         let max = f64::from(self.queues.get(queue).max_capacity);
         self.calculator().times_down(books.total, max, books.limits.minimum)
     }
@@ -60,7 +60,7 @@ impl YarnCapacity {
     pub(super) fn limit_of_child(
         &self,
         books: &ClusterBooks,
-        child: QueueId,
+        child: YarnQueueId,
         parent_limit: YarnSize,
     ) -> YarnSize {
         let calculator = self.calculator();
@@ -72,13 +72,18 @@ impl YarnCapacity {
     }
 
     /// Notes the limit with which a leaf is offered something.
-    pub(super) fn note_limit(&mut self, books: &ClusterBooks, queue: QueueId, limit: YarnSize) {
+    pub(super) fn note_limit(&mut self, books: &ClusterBooks, queue: YarnQueueId, limit: YarnSize) {
         let most = self.maximum_of(books, queue);
         self.queues.get_mut(queue).offered_limit = self.calculator().min(books.total, most, limit);
     }
 
     /// Sets all limits anew after the cluster has changed.
-    pub(super) fn set_limits(&mut self, books: &mut ClusterBooks, queue: QueueId, limit: YarnSize) {
+    pub(super) fn set_limits(
+        &mut self,
+        books: &mut ClusterBooks,
+        queue: YarnQueueId,
+        limit: YarnSize,
+    ) {
         if self.queues.get(queue).is_leaf() {
             self.note_limit(books, queue, limit);
             let leaf = self.queues.get_mut(queue);

@@ -12,7 +12,7 @@ use crate::message::{AppId, AskPriority, NodeId};
 use crate::scheduler::YarnScheduler;
 use crate::scheduler::asks::{AskRow, Closeness};
 use crate::scheduler::books::{ClusterBooks, ContainerGrant};
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::size::YarnSize;
 
 /// The result of an offer.
@@ -71,7 +71,7 @@ impl YarnCapacity {
     fn offer_parent(
         &mut self,
         books: &mut ClusterBooks,
-        queue: QueueId,
+        queue: YarnQueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {
@@ -101,7 +101,7 @@ impl YarnCapacity {
     fn offer_children(
         &mut self,
         books: &mut ClusterBooks,
-        queue: QueueId,
+        queue: YarnQueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {
@@ -124,7 +124,7 @@ impl YarnCapacity {
     fn excess(
         &self,
         books: &ClusterBooks,
-        queue: QueueId,
+        queue: YarnQueueId,
         limit: YarnSize,
         more: YarnSize,
         reserved: impl FnOnce() -> YarnSize,
@@ -145,7 +145,7 @@ impl YarnCapacity {
     }
 
     /// Returns what is kept for the applications of a queue and of those below.
-    fn reserved_in(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
+    fn reserved_in(&self, books: &ClusterBooks, queue: YarnQueueId) -> YarnSize {
         let of = self.queues.get(queue);
         let children = of.children.iter().map(|child| self.reserved_in(books, *child));
         let own = of.active.iter().map(|app| books.app(*app).reserved);
@@ -155,7 +155,7 @@ impl YarnCapacity {
     fn offer_leaf(
         &mut self,
         books: &mut ClusterBooks,
-        queue: QueueId,
+        queue: YarnQueueId,
         node: NodeId,
         limit: YarnSize,
     ) -> QueueAssignment {

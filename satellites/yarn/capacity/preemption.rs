@@ -9,14 +9,14 @@ use super::YarnCapacity;
 use super::queues::CapacityQueues;
 use crate::message::{AppId, ContainerEnd, ContainerId, NodeId};
 use crate::scheduler::books::ClusterBooks;
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::scheduler::{YarnScheduler, end_container};
 use crate::size::{SizeCalculator, YarnSize};
 
 /// A queue, as the monitor sees it in one round.
 #[derive(Debug)]
 struct IdealQueue {
-    id: QueueId,
+    id: YarnQueueId,
     current: YarnSize,
     pending: YarnSize,
     guaranteed: YarnSize,
@@ -88,7 +88,7 @@ impl YarnCapacity {
         self.marked.retain(|_, since| now <= *since + 2 * wait);
     }
 
-    fn ideal_queue(&self, books: &ClusterBooks, id: QueueId) -> IdealQueue {
+    fn ideal_queue(&self, books: &ClusterBooks, id: YarnQueueId) -> IdealQueue {
         let scale = Scale(self.calculator(), books.total);
         let queue = self.queues.get(id);
         let guaranteed = books.total.times(f64::from(queue.capacity));
@@ -126,7 +126,7 @@ impl YarnCapacity {
     }
 
     /// Returns what the active applications of a leaf want, as far as their users may have it.
-    fn pending(&self, books: &ClusterBooks, queue: QueueId) -> YarnSize {
+    fn pending(&self, books: &ClusterBooks, queue: YarnQueueId) -> YarnSize {
         let leaf = self.queues.get(queue);
         let mut left: Vec<(&str, YarnSize)> = Vec::new();
         let mut pending = YarnSize::NONE;

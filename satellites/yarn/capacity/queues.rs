@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::message::AppId;
 use crate::scheduler::java;
-use crate::scheduler::tree::{QueueId, QueueTree};
+use crate::scheduler::tree::{YarnQueueId, YarnQueues};
 use crate::settings::HadoopProperties;
 use crate::size::{SizeCalculator, YarnSize};
 
@@ -14,7 +14,7 @@ use crate::size::{SizeCalculator, YarnSize};
 pub(super) struct CapacityQueue {
     /// The full name, such as `root.a`.
     pub(super) path: String,
-    pub(super) children: Vec<QueueId>,
+    pub(super) children: Vec<YarnQueueId>,
     /// Its share of the cluster, and the most that it may have, from 0 to 1.
     pub(super) capacity: f32,
     pub(super) max_capacity: f32,
@@ -62,7 +62,7 @@ impl CapacityQueue {
 }
 
 /// All queues.
-pub(super) type CapacityQueues = QueueTree<CapacityQueue>;
+pub(super) type CapacityQueues = YarnQueues<CapacityQueue>;
 
 impl CapacityQueues {
     /// Makes the tree; the error says what the settings contradict.
@@ -76,8 +76,8 @@ impl CapacityQueues {
         &mut self,
         site: &HadoopProperties,
         path: String,
-        parent: Option<QueueId>,
-    ) -> Result<QueueId, String> {
+        parent: Option<YarnQueueId>,
+    ) -> Result<YarnQueueId, String> {
         let (above, above_max) = parent.map_or((1.0, 1.0), |id| {
             let above = self.get(id);
             (above.capacity, above.max_capacity)
@@ -138,9 +138,12 @@ impl CapacityQueues {
 
     /// Returns a leaf by the last part of its name, as jobs name it; the error says why there is
     /// none.
-    pub(super) fn find_leaf(&self, name: &str) -> Result<QueueId, String> {
-        let is_it = |path: &str| path == name || path.rsplit('.').next() == Some(name);
-        match self.all().find(|id| is_it(&self.get(*id).path)) {
+    pub(super) fn find_leaf(&self, name: &str) -> Result<YarnQueueId, String> {
+        let found = self.all().find(|id| {
+            let path = &self.get(*id).path;
+            path == name || path.rsplit('.').next() == Some(name)
+        });
+        match found {
             Some(id) if self.get(id).is_leaf() => Ok(id),
             Some(_) => {
                 Err(format!("queue `{name}` has queues below it, and takes no applications"))
@@ -150,7 +153,7 @@ impl CapacityQueues {
     }
 
     /// Returns the queues below one in the order of offers: by used capacity, then by name.
-    pub(super) fn by_used_capacity(&self, id: QueueId) -> Vec<QueueId> {
+    pub(super) fn by_used_capacity(&self, id: YarnQueueId) -> Vec<YarnQueueId> {
         let mut children = self.get(id).children.clone();
         children.sort_by(|one, other| {
             let (one, other) = (self.get(*one), self.get(*other));
@@ -165,7 +168,7 @@ impl CapacityQueues {
         &mut self,
         calculator: SizeCalculator,
         total: YarnSize,
-        id: QueueId,
+        id: YarnQueueId,
         change: impl Fn(&mut YarnSize),
     ) {
         self.change_upwards(id, |queue| {

@@ -31,9 +31,6 @@ pub(crate) struct CapacitySettings {
 impl CapacitySettings {
     /// Reads the properties; the error names the one that is wrong.
     pub(crate) fn of(site: &HadoopProperties, limits: SizeLimits) -> Result<Self, String> {
-        let of_queues = |name: &str| format!("yarn.scheduler.capacity.{name}");
-        let of_monitor =
-            |name: &str| format!("yarn.resourcemanager.monitor.capacity.preemption.{name}");
         let is_dominant = site
             .text(&of_queues("resource-calculator"))
             .is_some_and(|class| class.ends_with(".DominantResourceCalculator"));
@@ -58,4 +55,12 @@ impl CapacitySettings {
             is_observer: site.is_on(&of_monitor("observe_only"), false),
         })
     }
+}
+
+fn of_queues(name: &str) -> String {
+    format!("yarn.scheduler.capacity.{name}")
+}
+
+fn of_monitor(name: &str) -> String {
+    format!("yarn.resourcemanager.monitor.capacity.preemption.{name}")
 }

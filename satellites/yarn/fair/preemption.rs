@@ -12,7 +12,7 @@ use super::queues::FairQueues;
 use crate::message::{AppId, ContainerEnd, ContainerId};
 use crate::scheduler::books::{ClusterBooks, ContainerState};
 use crate::scheduler::end_container;
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::size::YarnSize;
 
 impl YarnFair {
@@ -52,7 +52,7 @@ impl YarnFair {
     }
 
     /// Returns the memory that a starved queue may take from others.
-    fn starvation(&self, id: QueueId, now: u64) -> i32 {
+    fn starvation(&self, id: YarnQueueId, now: u64) -> i32 {
         let queue = self.queues.get(id);
         let missing =
             [queue.set.min, queue.share].into_iter().enumerate().map(|(which, target)| {
@@ -128,7 +128,7 @@ impl YarnFair {
     }
 
     /// Chooses the next container to warn; `None` ends the choice.
-    fn choose(&self, books: &ClusterBooks, id: QueueId) -> Option<ContainerId> {
+    fn choose(&self, books: &ClusterBooks, id: YarnQueueId) -> Option<ContainerId> {
         let queue = self.queues.get(id);
         if !queue.is_leaf {
             let children = queue.children.iter().map(|child| self.queues.contender(*child));

@@ -7,7 +7,7 @@ use super::order::{FairContender, FairPolicy};
 use super::settings::{FairQueueSettings, FairSettings};
 use crate::message::AppId;
 use crate::scheduler::java;
-use crate::scheduler::tree::{QueueId, QueueTree};
+use crate::scheduler::tree::{YarnQueueId, YarnQueues};
 use crate::size::YarnSize;
 
 /// A queue.
@@ -17,7 +17,7 @@ pub(super) struct FairQueue {
     pub(super) name: String,
     pub(super) is_leaf: bool,
     /// The queues below it, in the order of the last offer.
-    pub(super) children: Vec<QueueId>,
+    pub(super) children: Vec<YarnQueueId>,
     /// Its applications that may run, in the order of the last offer.
     pub(super) runnable: Vec<AppId>,
     /// Its applications that may not run yet, in the order of arrival.
@@ -35,7 +35,7 @@ pub(super) struct FairQueue {
 }
 
 /// All queues.
-pub(super) type FairQueues = QueueTree<FairQueue>;
+pub(super) type FairQueues = YarnQueues<FairQueue>;
 
 impl FairQueues {
     /// Makes the root, its leaf `default`, and the queues of the file: first its leaves, then its
@@ -55,12 +55,12 @@ impl FairQueues {
     }
 
     /// Returns the leaves in the order in which they were made.
-    pub(super) fn leaves(&self) -> Vec<QueueId> {
+    pub(super) fn leaves(&self) -> Vec<YarnQueueId> {
         self.all().filter(|id| self.get(*id).is_leaf).collect()
     }
 
-    pub(super) fn by_name(&self) -> Vec<QueueId> {
-        let mut ids: Vec<QueueId> = self.all().collect();
+    pub(super) fn by_name(&self) -> Vec<YarnQueueId> {
+        let mut ids: Vec<YarnQueueId> = self.all().collect();
         ids.sort_by(|one, other| java::compare_texts(&self.get(*one).name, &self.get(*other).name));
         ids
     }
@@ -72,7 +72,7 @@ impl FairQueues {
         queue: &str,
         user: &str,
         now_ms: u64,
-    ) -> Result<QueueId, String> {
+    ) -> Result<YarnQueueId, String> {
         if queue.is_empty() || queue.starts_with('.') || queue.ends_with('.') {
             return Err(format!("`{queue}` is no name of a queue"));
         }
@@ -90,13 +90,13 @@ impl FairQueues {
             .ok_or_else(|| format!("`{name}` is not a leaf queue"))
     }
 
-    fn find(&self, name: &str) -> Option<QueueId> {
+    fn find(&self, name: &str) -> Option<YarnQueueId> {
         self.all().find(|id| self.get(*id).name == name)
     }
 
     /// Returns a queue by its full name; makes it and its parents if need be, unless a parent is a
     /// leaf with applications.
-    fn make(&mut self, settings: &FairSettings, name: &str, is_leaf: bool) -> Option<QueueId> {
+    fn make(&mut self, settings: &FairSettings, name: &str, is_leaf: bool) -> Option<YarnQueueId> {
         if let Some(id) = self.find(name) {
             return Some(id);
         }
@@ -109,9 +109,9 @@ impl FairQueues {
         &mut self,
         settings: &FairSettings,
         name: &str,
-        parent: Option<QueueId>,
+        parent: Option<YarnQueueId>,
         is_leaf: bool,
-    ) -> QueueId {
+    ) -> YarnQueueId {
         let named = settings.queues.iter().find(|(of, _)| of == name);
         let mut set = named.map_or(settings.default, |(_, own)| *own);
         if let (None, Some(above)) = (named, parent) {
@@ -130,7 +130,7 @@ impl FairQueues {
     }
 
     /// Returns whether a queue and all above it stay within their maxima with so much more.
-    pub(super) fn has_room(&self, id: QueueId, more: YarnSize) -> bool {
+    pub(super) fn has_room(&self, id: YarnQueueId, more: YarnSize) -> bool {
         self.upwards(id).all(|id| {
             let queue = self.get(id);
             (queue.usage + more).fits_in(queue.set.max)
@@ -138,19 +138,19 @@ impl FairQueues {
     }
 
     /// Returns whether a queue or one above it is above its maximum, so that no node is offered.
-    pub(super) fn is_above_maximum(&self, id: QueueId) -> bool {
+    pub(super) fn is_above_maximum(&self, id: YarnQueueId) -> bool {
         self.upwards(id).any(|id| !self.get(id).usage.fits_in(self.get(id).set.max))
     }
 
-    pub(super) fn add_usage(&mut self, id: QueueId, size: YarnSize) {
+    pub(super) fn add_usage(&mut self, id: YarnQueueId, size: YarnSize) {
         self.change_upwards(id, |queue| queue.usage += size);
     }
 
-    pub(super) fn free_usage(&mut self, id: QueueId, size: YarnSize) {
+    pub(super) fn free_usage(&mut self, id: YarnQueueId, size: YarnSize) {
         self.change_upwards(id, |queue| queue.usage -= size);
     }
 
-    pub(super) fn contender(&self, id: QueueId) -> FairContender<'_, QueueId> {
+    pub(super) fn contender(&self, id: YarnQueueId) -> FairContender<'_, YarnQueueId> {
         let queue = self.get(id);
         FairContender {
             key: id,

@@ -12,7 +12,7 @@ use super::settings::FairSettings;
 use crate::message::AppId;
 use crate::scheduler::books::ClusterBooks;
 use crate::scheduler::java::JavaHeap;
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 
 /// The applications of each user.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl RunningApps {
         &self,
         settings: &FairSettings,
         queues: &FairQueues,
-        queue: QueueId,
+        queue: YarnQueueId,
         user: &str,
     ) -> bool {
         self.of_user(user) < user_limit(settings, user)
@@ -39,12 +39,12 @@ impl RunningApps {
         self.running.get(user).copied().unwrap_or(0)
     }
 
-    pub(super) fn began(&mut self, queues: &mut FairQueues, queue: QueueId, user: &str) {
+    pub(super) fn began(&mut self, queues: &mut FairQueues, queue: YarnQueueId, user: &str) {
         queues.change_upwards(queue, |queue| queue.running += 1);
         *self.running.entry(user.to_owned()).or_default() += 1;
     }
 
-    pub(super) fn ended(&mut self, queues: &mut FairQueues, queue: QueueId, user: &str) {
+    pub(super) fn ended(&mut self, queues: &mut FairQueues, queue: YarnQueueId, user: &str) {
         queues.change_upwards(queue, |queue| queue.running -= 1);
         *self.running.entry(user.to_owned()).or_default() -= 1;
     }
@@ -66,7 +66,12 @@ fn user_limit(settings: &FairSettings, user: &str) -> i32 {
 
 impl YarnFair {
     /// Lets waiting applications run after one of this queue and user has left.
-    pub(super) fn let_others_run(&mut self, books: &mut ClusterBooks, queue: QueueId, user: &str) {
+    pub(super) fn let_others_run(
+        &mut self,
+        books: &mut ClusterBooks,
+        queue: YarnQueueId,
+        user: &str,
+    ) {
         let mut lists = Vec::new();
         let were_full = self.queues.upwards(queue).filter(|id| {
             let queue = self.queues.get(*id);
@@ -107,7 +112,7 @@ impl YarnFair {
     }
 
     /// Adds the waiting applications of each leaf that is below its limit.
-    fn gather_waiting(&self, id: QueueId, lists: &mut Vec<Vec<AppId>>) {
+    fn gather_waiting(&self, id: YarnQueueId, lists: &mut Vec<Vec<AppId>>) {
         let queue = self.queues.get(id);
         if queue.set.max_running <= queue.running {
             return;

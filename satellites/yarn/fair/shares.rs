@@ -9,7 +9,7 @@ use super::order::FairPolicy;
 use super::queues::FairQueues;
 use crate::message::AppId;
 use crate::scheduler::books::ClusterBooks;
-use crate::scheduler::tree::QueueId;
+use crate::scheduler::tree::YarnQueueId;
 use crate::size::YarnSize;
 
 /// A queue or an application that gets a share.
@@ -90,7 +90,7 @@ impl YarnFair {
         self.update_shares(FairQueues::ROOT);
     }
 
-    fn update_demand(&mut self, books: &ClusterBooks, id: QueueId) {
+    fn update_demand(&mut self, books: &ClusterBooks, id: YarnQueueId) {
         let max = self.queues.get(id).set.max;
         let mut demand = YarnSize::NONE;
         if self.queues.get(id).is_leaf {
@@ -124,7 +124,7 @@ impl YarnFair {
         demand
     }
 
-    fn update_shares(&mut self, id: QueueId) {
+    fn update_shares(&mut self, id: YarnQueueId) {
         let queue = self.queues.get(id);
         let (policy, total) = (queue.set.policy, queue.share);
         if queue.is_leaf {

@@ -44,9 +44,12 @@ fn value<T: FromStr>(element: Node<'_, '_>) -> Result<T, String> {
     text.parse().map_err(|_| wrong(element, &format!("`{name}`: `{text}` is not a number")))
 }
 
+fn milliseconds(element: Node<'_, '_>) -> Result<u64, String> {
+    value::<u64>(element).map(|seconds| seconds.saturating_mul(1_000))
+}
+
 /// Sets what an element says of a queue, or of all queues by default.
 fn set(queue: &mut FairQueueSettings, element: Node<'_, '_>) -> Result<(), String> {
-    let milliseconds = || value::<u64>(element).map(|seconds| seconds.saturating_mul(1_000));
     match element.tag_name().name() {
         "minResources" => queue.min = size(element)?,
         "maxResources" => queue.max = size(element)?,
@@ -56,10 +59,10 @@ fn set(queue: &mut FairQueueSettings, element: Node<'_, '_>) -> Result<(), Strin
         }
         "weight" => queue.weight = value::<f64>(element)? as f32,
         "minSharePreemptionTimeout" | "defaultMinSharePreemptionTimeout" => {
-            queue.timeouts_ms[0] = milliseconds()?;
+            queue.timeouts_ms[0] = milliseconds(element)?;
         }
         "fairSharePreemptionTimeout" | "defaultFairSharePreemptionTimeout" => {
-            queue.timeouts_ms[1] = milliseconds()?;
+            queue.timeouts_ms[1] = milliseconds(element)?;
         }
         "fairSharePreemptionThreshold" | "defaultFairSharePreemptionThreshold" => {
             queue.threshold = value::<f32>(element)?.clamp(0.0, 1.0);

@@ -65,9 +65,11 @@ impl HadoopProperties {
     pub(crate) fn idle(&self) -> Vec<(String, Option<String>)> {
         let known = self.known.borrow();
         let idle = self.values.keys().filter(|name| !known.contains(*name));
-        let likely =
-            |name: &str| nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-        idle.map(|name| (name.clone(), likely(name))).collect()
+        let with_likely = idle.map(|name| {
+            let likely = nearest(name, known.iter().map(String::as_str));
+            (name.clone(), likely.map(str::to_owned))
+        });
+        with_likely.collect()
     }
 }
 

@@ -65,10 +65,12 @@ fn rule(
     let Some(kind) = wait.part.slot() else { return WaitRule::Order };
     let span = [(wait.from, wait.to)];
     // Containers of both kinds share the room of the nodes.
-    let kinds = || SlotKind::BOTH.into_iter().filter(|it| told.has_containers || *it == kind);
-    let all: u64 = kinds().map(|kind| holders.all(kind, &span)).sum();
-    let own: u64 = kinds().map(|kind| holders.of_job(kind, job.row.job, &span)).sum();
-    let of_group: u64 = kinds().map(|kind| holders.of_group(kind, job.group, &span)).sum();
+    let (mut all, mut own, mut of_group) = (0, 0, 0);
+    for kind in SlotKind::BOTH.into_iter().filter(|it| told.has_containers || *it == kind) {
+        all += holders.all(kind, &span);
+        own += holders.of_job(kind, job.row.job, &span);
+        of_group += holders.of_group(kind, job.group, &span);
+    }
     let precedence = told.orders[order].1;
     // An upper bound: trackers may have been lost since they first came up.
     let there_are = told.slots[kind].saturating_mul(wait.ms());
