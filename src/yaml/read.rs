@@ -279,7 +279,7 @@ fn form(message: &str, shape: &TreeShape) -> Option<String> {
     let (_, found) = found.split_once(": ")?;
     let text = || found.strip_prefix("text \"")?.strip_suffix('"');
     match expected {
-        "a list" if let Some(text) = text() => Some(format!("write a list: `[{text}]`")),
+        "a list" if text().is_some() => Some(format!("write a list: `[{}]`", text()?)),
         _ if found == "a mapping" && expected.starts_with("a list") => {
             Some("begin each entry of the list with `- `".to_owned())
         }
@@ -298,11 +298,11 @@ fn form(message: &str, shape: &TreeShape) -> Option<String> {
             let size = text()?.to_uppercase().replace("IB", "iB").replace("KB", "kB");
             size.parse::<Bytes>().is_ok().then(|| format!("did you mean `{size}`?"))
         }
-        _ if let Some(span) = text().and_then(span_of_clock) => {
-            Some(format!("did you mean `{span}`?"))
-        }
         _ => {
             let name = text()?;
+            if let Some(span) = span_of_clock(name) {
+                return Some(format!("did you mean `{span}`?"));
+            }
             let option = shape.needed_option(name)?;
             Some(format!("give `{name}` its options: `{{{name}: {{{option}: …}}}}`"))
         }
