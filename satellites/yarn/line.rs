@@ -372,7 +372,7 @@ fn refused(scenario: &Scenario, options: &YarnLineOptions) -> Vec<YamlProblem> {
     let others = faults.filter(|(_, fault)| !FAULTS.contains(&fault.key())).map(|(at, fault)| {
         let path = Path::of(&format!("faults[{at}]")).key(fault.key());
         let problem = YamlProblem::value(path, "there is no such fault under YARN");
-        problem.hint(&format!("there are {}", listed(quoted(FAULTS), "and")))
+        problem.hint(format!("there are {}", listed(quoted(FAULTS), "and")))
     });
     let jobs = workload.listed().iter().enumerate();
     let followers = jobs.filter(|(_, job)| !job.after.is_empty()).map(|(at, _)| {

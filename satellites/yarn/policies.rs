@@ -226,10 +226,9 @@ fn doubts(
     left: &BTreeMap<String, Value>,
 ) -> Vec<Complaint> {
     let mut found = Vec::new();
-    let idle = values.keys().filter(|it| !left.contains_key(*it) && *it != SITE_CLASS);
-    let idle: Vec<&String> = idle.collect();
-    if let Some(first) = idle.first() {
-        let message = format!("{name} has {} properties without effect", idle.len());
+    let mut idle = values.keys().filter(|it| !left.contains_key(*it) && *it != SITE_CLASS);
+    if let Some(first) = idle.next() {
+        let message = format!("{name} has {} properties without effect", 1 + idle.count());
         let hint = format!("such as `{first}`: see `mumakil help yarn`");
         found.push(Complaint::warning(&[key], message, hint));
     }

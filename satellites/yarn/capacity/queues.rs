@@ -96,8 +96,9 @@ impl CapacityQueues {
         }
         // Each queue is open here, whatever its state.
         site.text(&format!("{prefix}.state"));
-        let names = site.text(&format!("{prefix}.queues")).unwrap_or_default().split(',');
-        let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
+        let list = site.text(&format!("{prefix}.queues")).unwrap_or_default();
+        let names: Vec<&str> =
+            list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
         let (capacity, max_capacity) = (capacity / 100.0 * above, max / 100.0 * above_max);
         let percent: i32 = site.get(&format!("{prefix}.minimum-user-limit-percent"), 100)?;
         let factor: f32 = site.get(&format!("{prefix}.user-limit-factor"), 1.0)?;
