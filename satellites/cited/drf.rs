@@ -156,11 +156,11 @@ impl Drf {
             let node = tree.pool(id);
             let Some(around) = node.parent else { break };
             let pool = grown(pools, id.index());
-            let share = pool.held.dominant_share(*total);
+            let held = pool.held.dominant_share(*total);
             let share = mutated!(
-                share / node.weight,
-                "drf/unweighted" => share,
-                "drf/highest-first" => -share,
+                held / node.weight,
+                "drf/unweighted" => held,
+                "drf/highest-first" => -held,
             );
             let before = std::mem::replace(&mut pool.share, share);
             let waits =

@@ -308,11 +308,11 @@ impl SlotPlan {
             for task in machines[machine].running.iter().map(|id| &tasks[id]) {
                 let Some(running) = task.running else { continue };
                 // The slot that it has is the cheapest one, even before it has run for any time.
-                let ran = now.saturating_since(task.since).as_micros() as i64;
+                let micros = now.saturating_since(task.since).as_micros() as i64;
                 let ran = mutated!(
-                    ran + 1,
+                    micros + 1,
                     "quincy/work-is-worth-nothing" => 1,
-                    "quincy/work-costs" => 1 - ran,
+                    "quincy/work-costs" => 1 - micros,
                 );
                 flow.set_cost(running.stay, running.transfer - ran);
                 flow.set_cost(task.wait, running.waited - waits);

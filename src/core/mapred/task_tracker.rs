@@ -606,8 +606,8 @@ impl TaskTracker {
             return self.kill(id, out);
         };
         self.clockwork.end_flow(attempt, false, out);
-        let writing = self.node.disk.time_for(attempt.memory());
-        let writing = mutated!(writing, "checkpoint/no-writing" => SimSpan::ZERO);
+        let needed = self.node.disk.time_for(attempt.memory());
+        let writing = mutated!(needed, "checkpoint/no-writing" => SimSpan::ZERO);
         let next = attempt.save(now, writing);
         self.clockwork.plan(next, attempt, out);
     }

@@ -390,12 +390,12 @@ impl FairDeficit {
             for (id, job) in &mut self.jobs {
                 let part = &mut job.of[kind];
                 // Here `share` and `running` are still the values of the interval that ends now.
-                let lacked = part.share - f64::from(part.running);
+                let gap = part.share - f64::from(part.running);
                 let lacked = mutated!(
-                    lacked * millis,
-                    "deficit/sign" => -lacked * millis,
+                    gap * millis,
+                    "deficit/sign" => -gap * millis,
                     "deficit/without-use" => part.share * millis,
-                    "deficit/without-time" => lacked,
+                    "deficit/without-time" => gap,
                 );
                 let before = mutated!(part.deficit as f64, "deficit/forgotten" => 0.0);
                 part.deficit = (before + lacked) as i64;

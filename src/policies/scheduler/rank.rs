@@ -106,9 +106,8 @@ fn turn(formula: &RankFormula, ranked: &RankedJob<'_>, stack: &mut Vec<f64>) -> 
     let value = formula.compute(ranked, None, stack);
     // The sum makes zero and minus zero the same rank.
     let rank = Measure(if value.is_nan() { f64::NEG_INFINITY } else { value + 0.0 });
-    let arrived = ranked.job.submitted_at();
-    let arrived =
-        mutated!(arrived, "rank/latest-first" => SimTime::ZERO + (SimTime::NEVER - arrived));
+    let at = ranked.job.submitted_at();
+    let arrived = mutated!(at, "rank/latest-first" => SimTime::ZERO + (SimTime::NEVER - at));
     (Reverse(rank), arrived, ranked.job.id())
 }
 

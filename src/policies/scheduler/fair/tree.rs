@@ -565,8 +565,9 @@ impl Tree {
         if !has_ready && !has_unserved_jobs || most <= running {
             return None;
         }
-        let owed = state.min_share[kind];
-        let owed = mutated!(owed.min(state.demand[kind]), "pools/needy-beyond-demand" => owed);
+        let minimum = state.min_share[kind];
+        let owed =
+            mutated!(minimum.min(state.demand[kind]), "pools/needy-beyond-demand" => minimum);
         // Hadoop's comparator: a pool is needy while `running < min(minShare, demand)`.
         let is_served = mutated!(owed <= running, "pools/needy-last" => true);
         // A needy pool has a right to at least one slot, so the divisor is not zero.

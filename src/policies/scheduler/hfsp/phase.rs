@@ -387,8 +387,8 @@ impl Phase {
 
     /// Returns the rank of a late job; `None` if it has no tasks of this kind.
     fn late_rank(&self, job: &Job, attained: f64) -> Option<Measure> {
-        let held = f64::from(self.line.held_by(job.id())?);
-        let held = mutated!(held / self.rules.weights.of(job), "hfsp/late-unweighted" => held);
+        let slots = f64::from(self.line.held_by(job.id())?);
+        let held = mutated!(slots / self.rules.weights.of(job), "hfsp/late-unweighted" => slots);
         Some(Measure(match self.rules.late {
             // Slots decide only between jobs that have been served alike.
             LateOrder::LeastAttained => {
