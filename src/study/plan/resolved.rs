@@ -1,7 +1,7 @@
 //! `study.resolved.yaml`: the whole study, written into the study's folder so that the study can be
 //! continued.
 //! ```text
-//! # Mumakil 0.2.0                       for readers: the version, the command, the files
+//! # Mumakil 0.3.0                       for readers: the version, the command, the files
 //! # $ mumakil study mine.yaml
 //! base: {cluster: {…}, …}               the base, written out
 //! sweep:
