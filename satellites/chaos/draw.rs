@@ -411,8 +411,8 @@ impl<'s> CaseDrawer<'s> {
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort();
             for name in names {
-                // Leave presets out: they can be a cluster of hundreds of nodes, or days of jobs. What a
-                // node costs changes nothing in a run.
+                // Leave presets out: they can be a cluster of hundreds of nodes, or days of jobs. The
+                // price and the power of a node change nothing in a run.
                 let is_left_out =
                     ["preset", "watts", "price"].contains(&name.as_str()) || !self.uses(name);
                 if is_left_out && !required.is_some_and(|all| all.iter().any(|one| one == name)) {

@@ -200,8 +200,8 @@ impl Watcher for RunObservations {
     }
 }
 
-/// Returns whether an event means no progress: remarks of the JobTracker, sums of refusals, faults of idle machines,
-/// and failed fetches of reduces that were left running when their job ended.
+/// Returns whether an event means no progress: remarks of the JobTracker, sums of refusals, faults of
+/// idle machines, and failed fetches of reduces that were left running when their job ended.
 fn changes_nothing(fact: &Fact, books: &RunBooks) -> bool {
     match fact {
         Fact::Member(

@@ -221,7 +221,7 @@ fn parts(told: &RunToExplain, sums: &[PartSum], total: u64) -> TerminalLines {
     let mut rows = Vec::new();
     for sum in sums {
         rows.push(vec![
-            told.say(sum.part.word()).to_owned(),
+            told.part_word(sum.part).to_owned(),
             span(sum.ms as f64 / 1e3),
             sum.share_of(total),
             sum.why(told),
@@ -233,9 +233,9 @@ fn parts(told: &RunToExplain, sums: &[PartSum], total: u64) -> TerminalLines {
 
 /// Returns a part of the time in a few words.
 fn described(told: &RunToExplain, sum: &PartSum, total: u64) -> String {
-    let mut text = format!("{} {}", sum.share_of(total), told.say(sum.part.word()));
+    let mut text = format!("{} {}", sum.share_of(total), told.part_word(sum.part));
     if let Some(rule) = sum.rule {
-        text += &format!(", {}", told.say(rule.word()));
+        text += &format!(", {}", told.rule_word(rule));
     }
     if let Some((first, _)) = sum.jobs.first() {
         text += &format!(" ({})", told.name_of(*first));

@@ -108,7 +108,7 @@ pub struct RunEnd<'a> {
     pub clock_lag: Option<&'a Histogram<u64>>,
     /// Useful and wasted slot time; `None` if waste is not recorded.
     pub waste: Option<&'a WasteSummary>,
-    /// What nodes and jobs cost; `None` if no node has a price or takes power.
+    /// The expenses of nodes and jobs; `None` if no node has a price or takes power.
     pub(crate) expenses: Option<&'a ExpenseTally>,
 }
 

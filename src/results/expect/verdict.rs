@@ -305,7 +305,8 @@ impl Judge<'_> {
             let [mean, low, high] = unit.show_differences([*mean, *low, *high]);
             measured += &format!(" ({n} seeds: difference {mean}, 95 % from {low} to {high})");
         }
-        let doubt = doubt(element, &pairs).filter(|_| !self.evaluator.runs.are_all_seeds());
+        let may_doubt = !self.evaluator.runs.are_all_seeds();
+        let doubt = if may_doubt { doubt(element, &pairs) } else { None };
         if let Some(CellDoubt { more }) = doubt {
             let seeds = tell::counted(more.unwrap_or(MOST_PAIRS) as u64, "seed");
             measured += &match more {

@@ -1,6 +1,6 @@
 //! The explanation of a job in words, for terminals and pages.
 
-use super::{JobToExplain, PartSum, RunToExplain, WaitRule};
+use super::{JobToExplain, PartSum, RunToExplain, SojournPart, WaitRule};
 use mumakil_base::units::tell::{count, percent, span};
 
 /// The largest number of holders of slots that one line names. Chosen: the line should stay
@@ -19,16 +19,16 @@ impl PartSum {
     /// Returns the rule of the wait and the holders of the slots, in words; empty if neither is
     /// known.
     pub fn why(&self, told: &RunToExplain) -> String {
-        let rule = told.say(self.rule.map_or("", WaitRule::word));
+        let rule = self.rule.map_or("", |rule| told.rule_word(rule));
         match self.holders(told) {
             held if held.is_empty() => rule.to_owned(),
-            held => format!("{rule}; of the {}: {held}", told.say("held slots")),
+            held => format!("{rule}; of the {}: {held}", told.held_word()),
         }
     }
 
     /// Returns a line with cause, length, share of `total` milliseconds, rule and holders.
     pub fn line(&self, told: &RunToExplain, total: u64) -> String {
-        let (part, took) = (told.say(self.part.word()), span(self.ms as f64 / 1e3));
+        let (part, took) = (told.part_word(self.part), span(self.ms as f64 / 1e3));
         let why = match self.why(told) {
             why if why.is_empty() => why,
             why => format!(": {why}"),
@@ -52,24 +52,33 @@ impl PartSum {
     }
 }
 
-/// What jobs of MapReduce v1 wait for, and what jobs of YARN do.
-const WORDS: [(&str, &str); 9] = [
-    ("initialisation", "waiting for the container of its AM"),
-    ("setup", "starting its AM"),
-    ("waiting for the first map slot", "waiting for the first map's container"),
-    ("waiting for map slots", "waiting for containers of maps"),
-    ("waiting for reduce slots", "waiting for containers of reduces"),
-    ("heartbeats and commits", "heartbeats of nodes and of its AM"),
-    ("though slots were free", "though memory and cores were free"),
-    ("slots kept for others", "nodes kept for others"),
-    ("held slots", "held containers"),
-];
-
 impl RunToExplain {
-    /// Returns a word about a wait as it fits the run: jobs of YARN wait for containers.
-    pub fn say(&self, word: &'static str) -> &'static str {
-        let of_yarn = WORDS.iter().filter(|(plain, _)| self.has_containers && *plain == word);
-        of_yarn.map(|(_, word)| *word).next().unwrap_or(word)
+    /// Returns the word for a part as it fits the run: jobs of YARN wait for containers.
+    pub fn part_word(&self, part: SojournPart) -> &'static str {
+        match part {
+            _ if !self.has_containers => part.word(),
+            SojournPart::Initialisation => "waiting for the container of its AM",
+            SojournPart::Setup => "starting its AM",
+            SojournPart::FirstMapWait => "waiting for the first map's container",
+            SojournPart::MapWait => "waiting for containers of maps",
+            SojournPart::ReduceWait => "waiting for containers of reduces",
+            SojournPart::Heartbeats => "heartbeats of nodes and of its AM",
+            _ => part.word(),
+        }
+    }
+
+    /// Returns the word for the rule of a wait, likewise.
+    pub fn rule_word(&self, rule: WaitRule) -> &'static str {
+        match rule {
+            WaitRule::FreeSlot if self.has_containers => "though memory and cores were free",
+            WaitRule::Reservation if self.has_containers => "nodes kept for others",
+            _ => rule.word(),
+        }
+    }
+
+    /// Returns the word for all that attempts held.
+    pub fn held_word(&self) -> &'static str {
+        if self.has_containers { "held containers" } else { "held slots" }
     }
 
     /// Returns the pool of a job; without pools, the user of the job.

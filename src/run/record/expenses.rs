@@ -1,4 +1,4 @@
-//! What a run costs: the energy and the price of its nodes, and the part of each job.
+//! The expenses of a run: the energy and the price of its nodes, and the part of each job.
 //!
 //! A node takes power and costs money while its tracker runs, and more power for each slot that an
 //! attempt holds. Jobs share all of it, idle time too, by the slot time that they held.

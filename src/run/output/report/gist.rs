@@ -96,7 +96,7 @@ pub(super) fn causes(
             "`{}` was delayed most: it took {took} instead of {undelayed}; {} of that went into {}{}.",
             told.jobs[job.place].row.name,
             sum.share_of(job.sojourn_ms),
-            told.say(sum.part.word()),
+            told.part_word(sum.part),
             mostly(told, sum)
         ))
     });
@@ -105,25 +105,25 @@ pub(super) fn causes(
 
 /// Returns the cause of a delay in words. Waits for slots of a kind are one cause, whatever their rules.
 fn cause(told: &RunToExplain, sum: &PartSum) -> &'static str {
-    told.say(match sum.part.slot() {
-        Some(SlotKind::Map) => SojournPart::MapWait.word(),
-        Some(SlotKind::Reduce) => SojournPart::ReduceWait.word(),
-        None => sum.part.word(),
+    told.part_word(match sum.part.slot() {
+        Some(SlotKind::Map) => SojournPart::MapWait,
+        Some(SlotKind::Reduce) => SojournPart::ReduceWait,
+        None => sum.part,
     })
 }
 
 /// Returns the rule of a wait and the job that held most of the slots, to end a sentence.
 fn mostly(told: &RunToExplain, sum: &PartSum) -> String {
     let rule =
-        sum.rule.map(|rule| format!(": mostly {}", told.say(rule.word()))).unwrap_or_default();
+        sum.rule.map(|rule| format!(": mostly {}", told.rule_word(rule))).unwrap_or_default();
     // Where memory or cores are lacking, slots are not what was waited for; and no job with few of them
     // is to blame.
     let named = sum.jobs.first().filter(|_| sum.rule != Some(WaitRule::NoRoom));
     match named.filter(|(_, held)| sum.held <= 4 * held) {
         Some((job, held)) => {
             let share = percent(*held as f64 / sum.held.max(1) as f64);
-            let held = told.say("held slots");
-            format!("{rule}, and `{}` had {share} of the {held}", told.name_of(*job))
+            let (name, held) = (told.name_of(*job), told.held_word());
+            format!("{rule}, and `{name}` had {share} of the {held}")
         }
         None => rule,
     }

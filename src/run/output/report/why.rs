@@ -92,7 +92,7 @@ pub(super) fn blocks(source: &ReportSource<'_>) -> ReportBlocks {
 fn together(told: &RunToExplain, whole: &[PartSum], total: u64) -> PageTable {
     let rows = whole.iter().map(|sum| {
         vec![
-            PageCell::text(told.say(sum.part.word())),
+            PageCell::text(told.part_word(sum.part)),
             PageCell::number(sum.ms as f64, tell::span(sum.ms as f64 / 1e3)),
             PageCell::number(sum.ms as f64, sum.share_of(total)),
             PageCell::text(sum.why(told)),
